@@ -1,0 +1,70 @@
+package rdma
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels of the failure classes, for errors.Is on what the package returns.
+var (
+	// ErrNoDevice: no RDMA device matched the requested operation.
+	ErrNoDevice = errors.New("rdma: no device")
+
+	// ErrSymbolUnavailable: the library, a symbol of it, or the provider's entry
+	// for an inline verb is not there. Nothing was called.
+	ErrSymbolUnavailable = errors.New("rdma: symbol unavailable")
+
+	// ErrNilInput: a nil handle or pointer was passed. Nothing was called.
+	ErrNilInput = errors.New("rdma: nil input")
+
+	// ErrNilProviderResult: the provider returned NULL.
+	ErrNilProviderResult = errors.New("rdma: nil provider result")
+
+	// ErrNegativeProviderReturn: the provider returned a negative number.
+	ErrNegativeProviderReturn = errors.New("rdma: negative provider return")
+
+	// ErrProviderStatus: the provider returned a positive number where zero
+	// means success.
+	ErrProviderStatus = errors.New("rdma: provider status")
+
+	// ErrProviderTimeout: a bounded provider subprocess timed out.
+	ErrProviderTimeout = errors.New("rdma: provider timeout")
+
+	// ErrUnsupportedOperation: an RDMA operation that the provider, or this
+	// binding, does not support.
+	ErrUnsupportedOperation = errors.New("rdma: unsupported operation")
+)
+
+// ErrRDMAReadUnavailable reports that this binding does not expose RDMA READ. It
+// claims nothing about the provider.
+var ErrRDMAReadUnavailable = fmt.Errorf("%w: RDMA READ is not exposed by this binding", ErrUnsupportedOperation)
+
+// FailureClass says at which point of the boundary a call failed.
+type FailureClass string
+
+// Failure classes; each has a sentinel.
+const (
+	FailureNoDevice               FailureClass = "no_device"
+	FailureSymbolUnavailable      FailureClass = "symbol_unavailable"
+	FailureNilInput               FailureClass = "nil_input"
+	FailureNilProviderResult      FailureClass = "nil_provider_result"
+	FailureNegativeProviderReturn FailureClass = "negative_provider_return"
+	FailureProviderStatus         FailureClass = "provider_status"
+	FailureProviderTimeout        FailureClass = "provider_timeout"
+	FailureUnsupportedOperation   FailureClass = "unsupported_operation"
+)
+
+// sentinels of the classes, and the words Error uses for them.
+var failureClasses = map[FailureClass]struct {
+	sentinel error
+	text     string
+}{
+	FailureNoDevice:               {ErrNoDevice, "no device"},
+	FailureSymbolUnavailable:      {ErrSymbolUnavailable, "symbol unavailable"},
+	FailureNilInput:               {ErrNilInput, "nil input"},
+	FailureNilProviderResult:      {ErrNilProviderResult, "provider returned NULL"},
+	FailureNegativeProviderReturn: {ErrNegativeProviderReturn, "provider returned a negative number"},
+	FailureProviderStatus:         {ErrProviderStatus, "provider returned an error"},
+	FailureProviderTimeout:        {ErrProviderTimeout, "provider timed out"},
+	FailureUnsupportedOperation:   {ErrUnsupportedOperation, "unsupported operation"},
+}

@@ -1,0 +1,94 @@
+package rdma
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+)
+
+func TestOpenMissing(t *testing.T) {
+	_, err := Open("libdoes-not-exist.so.9")
+	var le *LoadError
+	if !errors.As(err, &le) || !errors.Is(err, ErrSymbolUnavailable) {
+		t.Fatalf("Open = %v, want a *LoadError that is ErrSymbolUnavailable", err)
+	}
+	if canCall && le.Class != LoadMissingFile {
+		t.Errorf("class %q for %q, want %q", le.Class, le.Text, LoadMissingFile)
+	}
+}
+
+func TestUseRestores(t *testing.T) {
+	a, b := NewLibrary(LibraryConfig{Path: "a"}), NewLibrary(LibraryConfig{Path: "b"})
+	restoreA := Use(a)
+	restoreB := Use(b)
+	if l, err := Current(); err != nil || l != b {
+		t.Fatalf("Current = %v, %v, want b", l, err)
+	}
+	restoreB()
+	if l, _ := Current(); l != a {
+		t.Fatal("restore did not bring back a")
+	}
+	restoreA()
+	if installed.Load() != nil {
+		t.Fatal("restore did not bring back the default")
+	}
+}
+
+func TestVerbTable(t *testing.T) {
+	seen := map[string]bool{}
+	for v, name := range Verbs() {
+		if name == "" || seen[name] {
+			t.Errorf("verb %d has the name %q", v, name)
+		}
+		seen[name] = true
+	}
+	if max := len(new(CallMark).Counts); len(Verbs()) > max {
+		t.Fatalf("%d verbs, CallMark counts %d", len(Verbs()), max)
+	}
+	l := NewLibrary(LibraryConfig{Symbols: map[string]uintptr{"ibv_open_device": 1, "other": 2}})
+	symbols := l.Symbols()
+	for _, name := range RequiredSymbols() {
+		if _, ok := symbols[name]; !ok {
+			t.Errorf("required symbol %s is not in Symbols", name)
+		}
+	}
+	for _, inline := range []string{"ibv_poll_cq", "ibv_req_notify_cq", "ibv_post_send", "ibv_post_recv"} {
+		if _, ok := symbols[inline]; ok || !seen[inline] {
+			t.Errorf("%s must be a verb and not a symbol", inline)
+		}
+	}
+	if !l.Has("ibv_open_device") || l.Has("ibv_alloc_pd") || l.Has("other") || l.Has("ibv_poll_cq") {
+		t.Error("Has does not follow the symbol table")
+	}
+	if reflect.DeepEqual(symbols, NewLibrary(LibraryConfig{}).Symbols()) {
+		t.Error("Symbols does not follow the symbol table")
+	}
+}
+
+func TestClassifyLoadText(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want LoadClass
+	}{
+		{"libibverbs.so.1: cannot open shared object file: No such file or directory", LoadMissingFile},
+		{"libnl-3.so.200: cannot open shared object file: No such file or directory", LoadMissingFile},
+		{"Error loading shared library libibverbs.so.1: No such file or directory", LoadMissingFile},
+		{"dlopen(/usr/lib/librdma.dylib, 0x0006): tried: '/usr/lib/librdma.dylib' (no such file, not in dyld cache)", LoadMissingFile},
+		{"dlopen(librdma.dylib, 2): image not found", LoadMissingFile},
+		{"/lib/libibverbs.so.1: version `IBVERBS_1.14' not found (required by /lib/x.so)", LoadSymbolVersion},
+		{"/lib/libibverbs.so.1: undefined symbol: nl_connect, version libnl_3", LoadSymbolVersion},
+		{"dlopen(x): Symbol not found: _ibv_cmd_reg_mr", LoadSymbolVersion},
+		{"libibverbs.so.1: wrong ELF class: ELFCLASS32", LoadWrongArchitecture},
+		{"tried: '/a' (no such file), '/b' (mach-o file, but is an incompatible architecture (have 'x86_64', need 'arm64'))", LoadWrongArchitecture},
+		{"libibverbs.so.1: cannot open shared object file: Permission denied", LoadUnknown},
+		{"file too short", LoadUnknown},
+		{"", LoadUnknown},
+	} {
+		if got := classifyLoadText(tt.text); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
+		}
+	}
+	if n := len(newLoadError("p", string(make([]byte, 1<<20))).Text); n != maxLoadText {
+		t.Errorf("a long text keeps %d bytes, want %d", n, maxLoadText)
+	}
+}

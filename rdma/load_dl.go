@@ -1,0 +1,41 @@
+//go:build (linux || darwin) && (amd64 || arm64)
+
+package rdma
+
+import (
+	"runtime"
+
+	"github.com/ebitengine/purego"
+)
+
+// Open loads a verbs library; "" stands for DefaultPath. The error is a
+// *LoadError. A missing symbol is not an error here: see Has.
+func Open(path string) (*Library, error) {
+	if path == "" {
+		path = DefaultPath()
+	}
+	// dlerror is kept per thread, and purego asks for it in a second call.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, newLoadError(path, err.Error())
+	}
+	l := &Library{path: path, platform: hostPlatform()}
+	for v, row := range verbTable {
+		if row.inline {
+			continue
+		}
+		if addr, err := purego.Dlsym(handle, row.name); err == nil {
+			l.addr[v] = addr
+		}
+	}
+	l.errnoLoc, err = purego.Dlsym(purego.RTLD_DEFAULT, errnoSymbol)
+	if err != nil {
+		return nil, newLoadError(path, err.Error())
+	}
+	if found := imagePath(l.addr[:]); found != "" {
+		l.path = found
+	}
+	return l, nil
+}

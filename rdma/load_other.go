@@ -1,0 +1,16 @@
+//go:build !((linux || darwin) && (amd64 || arm64))
+
+package rdma
+
+import "runtime"
+
+// Open reports that this system has no verbs library. The error is a
+// *LoadError.
+func Open(path string) (*Library, error) {
+	if path == "" {
+		path = DefaultPath()
+	}
+	return nil, newLoadError(path, "RDMA verbs are not bound on "+runtime.GOOS+"/"+runtime.GOARCH)
+}
+
+func imageID([]uintptr) string { return "" }
