@@ -1,0 +1,121 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockWait is how long a writer waits for the others. They hold the lock for
+// one write, or for one Prune.
+const lockWait = 10 * time.Second
+
+// lockWriters takes the writers' lock of the ledger at path.
+func lockWriters(path string, in *invoker) (unlock func(), err error) {
+	name := path + ".lock"
+	l, err := hold(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err = ensure(name, in); err == nil {
+			l, err = hold(name)
+		}
+	}
+	if isSymlink(err) {
+		err = errSymlink
+	}
+	if err != nil {
+		return nil, notWritable("lock", name, err)
+	}
+	return func() { _ = l.Unlock() }, nil // closing the descriptor unlocks in any case
+}
+
+// hold takes an exclusive lock on an existing file.
+func hold(name string) (*flock.Flock, error) {
+	l := flock.New(name, flock.SetFlag(os.O_RDWR|noFollow|noWait))
+	if ok, err := l.TryLock(); ok || err != nil {
+		return l, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	_, err := l.TryLockContext(ctx, time.Millisecond)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = ErrBusy
+	}
+	return l, err
+}
+
+// runsFolder holds one lock file for each run that lives, and the ones of runs
+// that were killed until the next run begins.
+func runsFolder(path string) string { return path + ".runs" }
+
+func runLock(path, runID string) string {
+	return filepath.Join(runsFolder(path), runID+".lock")
+}
+
+// RunLive tells whether a run of the ledger at path is still going on: its lock
+// is held by a living process, in any way this one included. Nothing is changed
+// for anybody. A lock that exists and may not be looked at counts as held: only
+// what is known to be over is over.
+func RunLive(path, runID string) bool {
+	return validRunID(runID) && held(runLock(path, runID))
+}
+
+func held(name string) bool {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	if !info.Mode().IsRegular() {
+		return false
+	}
+	l := flock.New(name, flock.SetFlag(os.O_RDONLY|noFollow|noWait))
+	ok, err := l.TryRLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	_ = l.Close()
+	return !ok
+}
+
+// runLocks lists the runs that have a lock file, held or not.
+func runLocks(path string) ([]string, error) {
+	entries, err := os.ReadDir(runsFolder(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var ids []string
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".lock"); ok && validRunID(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// liveRuns lists the runs whose lock is held, oldest first.
+func liveRuns(path string) ([]string, error) {
+	ids, err := runLocks(path)
+	var live []string
+	for _, id := range ids {
+		if RunLive(path, id) {
+			live = append(live, id)
+		}
+	}
+	return live, err
+}
+
+// sweep removes the locks of runs that are over. The writers' lock is held, so
+// no run is just beginning.
+func sweep(path string) {
+	ids, _ := runLocks(path) // what cannot be listed stays: it does no harm
+	for _, id := range ids {
+		if !RunLive(path, id) {
+			_ = os.Remove(runLock(path, id))
+		}
+	}
+}
