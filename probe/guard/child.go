@@ -1,0 +1,97 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rdmaprobe/rdma"
+)
+
+// Why a child's context ended, as context.Cause tells. All ask for the same:
+// finish the current call, destroy in order, send the result, exit.
+var (
+	ErrDeadline   = errors.New("the deadline has passed")
+	ErrTerminated = errors.New("asked to end")
+	ErrOrphaned   = errors.New("the parent has died")
+)
+
+// Child is this process as the child of a Run. Its methods may be called from
+// any goroutine.
+type Child struct {
+	nonce   string
+	request []byte
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	mark    *rdma.CallMark
+
+	sending sync.Mutex // messages are written whole and one by one
+	write   func([]byte) error
+
+	ignoreTerm  atomic.Bool
+	orphanLimit atomic.Int64 // a duration; 0 = none
+}
+
+// Request is Spec.Request.
+func (c *Child) Request() []byte { return c.request }
+
+// Context ends at the soft deadline, at SIGTERM and when the parent dies.
+func (c *Child) Context() context.Context { return c.ctx }
+
+// Mark is the page by which the parent knows the call in flight. Give it to
+// rdma.Library.SetMark before the first call.
+func (c *Child) Mark() *rdma.CallMark { return c.mark }
+
+// Send passes one message to the parent; body is encoded as JSON, up to 1 MiB.
+// It fails when the parent is gone or has stopped listening; a child in that
+// state still has to destroy what it made.
+func (c *Child) Send(typ string, body any) error {
+	b, err := encodeMessage(c.nonce, typ, body)
+	if err != nil {
+		return err
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	if err := c.write(b); err != nil {
+		return fmt.Errorf("send %s message: %w", typ, err)
+	}
+	return nil
+}
+
+// Done sends the result, which makes the run Completed. The process should exit
+// next: it has a second.
+func (c *Child) Done(body any) error { return c.Send(msgDone, body) }
+
+// IgnoreTerm makes SIGTERM do nothing. Simulated hangs use it.
+func (c *Child) IgnoreTerm() { c.ignoreTerm.Store(true) }
+
+// OrphanLimit ends this process d after its parent's death, also inside a
+// provider call. Only a simulated child may set it.
+func (c *Child) OrphanLimit(d time.Duration) { c.orphanLimit.Store(int64(d)) }
+
+// Waits of an orphan.
+const (
+	orphanGrace = 700 * time.Millisecond // outside any call, before it is ended
+	orphanLook  = 25 * time.Millisecond
+)
+
+// orphaned runs once the parent is dead, until exit is called.
+func (c *Child) orphaned(exit func()) {
+	c.cancel(ErrOrphaned)
+	born := time.Now()
+	idleSince := born
+	for now := born; ; now = time.Now() {
+		if c.mark.Verb.Load() != 0 {
+			idleSince = now
+		}
+		limit := time.Duration(c.orphanLimit.Load())
+		if now.Sub(idleSince) >= orphanGrace || limit > 0 && now.Sub(born) >= limit {
+			exit()
+			return
+		}
+		time.Sleep(orphanLook)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !(linux || darwin || freebsd)
+
+package guard
+
+// Enter returns ErrUnsupported on this system.
+func Enter() (*Child, error) { return nil, ErrUnsupported }

@@ -1,0 +1,7 @@
+//go:build darwin || freebsd
+
+package guard
+
+import "os"
+
+func pageFile() (*os.File, error) { return unlinkedFile() }

@@ -1,0 +1,220 @@
+//go:build linux || darwin || freebsd
+
+package guard
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Descriptors of a child beside the standard ones.
+const (
+	fdMessages = 3
+	fdLifeline = 4
+	fdPage     = 5
+	fdLock     = 6
+)
+
+// process is a running child with this side's ends of its channels. Its
+// goroutines end when the channels are closed; the waiter ends with the child.
+type process struct {
+	cmd      *exec.Cmd
+	page     *page
+	messages chan Message  // closed at the end of the message channel
+	outEnd   chan struct{} // closed at the end of the output
+	exited   chan error    // gets one value
+
+	out     output // of the drainer until outEnd is closed
+	foreign int64  // of the reader until messages is closed
+
+	stdin, stdout, msgs *os.File
+	gone                chan struct{} // closed when nobody takes messages any more
+	workers             sync.WaitGroup
+}
+
+// start runs the child and the goroutines that serve its channels.
+func start(s Spec) (*process, error) {
+	h := header{Nonce: newNonce(), Soft: s.Soft, Lock: s.Lock != nil}
+	request, err := encodeRequest(h, s.Request)
+	if err != nil {
+		return nil, err
+	}
+	var fs files
+	defer fs.closeTheirs()
+	stdin, stdinOurs := fs.pipeIn()
+	stdout, stdoutOurs := fs.pipeOut()
+	messages, messagesOurs := fs.pipeOut()
+	lifeline, lifelineOurs := fs.pipeIn()
+	shared := fs.page()
+	if fs.err != nil {
+		fs.closeOurs()
+		return nil, fs.err
+	}
+	cmd := exec.Command(s.Exe, s.Args...)
+	cmd.Env = childEnv(os.Environ(), s.Env)
+	// Plain files: exec starts no goroutines of its own, and Wait waits for the
+	// process alone.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stdout
+	cmd.ExtraFiles = []*os.File{messages, lifeline, shared}
+	if s.Lock != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, s.Lock.file)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		fs.closeOurs()
+		return nil, fmt.Errorf("start child: %w", err)
+	}
+	p := &process{
+		cmd: cmd, page: fs.mapped,
+		messages: make(chan Message), outEnd: make(chan struct{}), exited: make(chan error, 1),
+		stdin: stdinOurs, stdout: stdoutOurs, msgs: messagesOurs,
+		gone: make(chan struct{}),
+	}
+	p.serve(request, h.Nonce)
+	go func() {
+		err := cmd.Wait()
+		lifelineOurs.Close() // held to here: the child takes its end for our death
+		p.exited <- err
+	}()
+	return p, nil
+}
+
+// serve starts the goroutines of the channels.
+func (p *process) serve(request []byte, nonce string) {
+	p.workers.Go(func() {
+		_, _ = p.stdin.Write(request) // a child that does not read it sends no hello
+		p.stdin.Close()
+	})
+	p.workers.Go(func() {
+		defer close(p.outEnd)
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := p.stdout.Read(buf)
+			p.out.write(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	})
+	p.workers.Go(func() {
+		defer close(p.messages)
+		p.foreign = readMessages(p.msgs, nonce, func(m Message) bool {
+			select {
+			case p.messages <- m:
+				return true
+			case <-p.gone:
+				return false
+			}
+		})
+	})
+}
+
+// close ends all goroutines but the waiter. The child may live on.
+func (p *process) close() {
+	close(p.gone)
+	for _, f := range []io.Closer{p.stdin, p.stdout, p.msgs} {
+		f.Close()
+	}
+	p.workers.Wait()
+	p.page.close()
+}
+
+// signal reaches the child's whole group.
+func (p *process) signal(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
+
+// childEnv adds to env what the guard depends on: how the Go runtime of the
+// child announces a crash. A user's GOTRACEBACK=crash would end it by a signal
+// and wake the system's crash reporter; under the race detector an exit takes a
+// second.
+func childEnv(env, added []string) []string {
+	env = append(append([]string(nil), env...), added...)
+	gorace := "GORACE=atexit_sleep_ms=0"
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, "GORACE="); ok {
+			gorace = "GORACE=" + strings.TrimSpace(v+" atexit_sleep_ms=0")
+		}
+	}
+	return append(env, "GOTRACEBACK=single", gorace)
+}
+
+// files collects the two sides of a child's channels, and the first error.
+type files struct {
+	theirs, ours []*os.File
+	mapped       *page
+	err          error
+}
+
+// pipeIn is a pipe that the child reads.
+func (f *files) pipeIn() (theirs, ours *os.File) {
+	r, w := f.pipe()
+	f.theirs, f.ours = append(f.theirs, r), append(f.ours, w)
+	return r, w
+}
+
+// pipeOut is a pipe that the child writes.
+func (f *files) pipeOut() (theirs, ours *os.File) {
+	r, w := f.pipe()
+	f.theirs, f.ours = append(f.theirs, w), append(f.ours, r)
+	return w, r
+}
+
+func (f *files) pipe() (r, w *os.File) {
+	if f.err != nil {
+		return nil, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		f.err = fmt.Errorf("make child's channels: %w", err)
+	}
+	return r, w
+}
+
+func (f *files) page() *os.File {
+	if f.err != nil {
+		return nil
+	}
+	var file *os.File
+	f.mapped, file, f.err = newPage()
+	f.theirs = append(f.theirs, file)
+	return file
+}
+
+// closeTheirs closes the ends that only the child keeps.
+func (f *files) closeTheirs() {
+	for _, file := range f.theirs {
+		file.Close() // a nil file only returns an error
+	}
+}
+
+// closeOurs gives up a child that was not started.
+func (f *files) closeOurs() {
+	for _, file := range f.ours {
+		file.Close()
+	}
+	if f.mapped != nil {
+		f.mapped.close()
+	}
+}
+
+// exitText is how the process ended, in words.
+func exitText(ps *os.ProcessState) string {
+	if ps == nil {
+		return "not known"
+	}
+	return strings.TrimSuffix(ps.String(), " (core dumped)")
+}
+
+// signalText is a signal in the form in which the Go runtime announces one.
+func signalText(sig syscall.Signal) string {
+	if name := unix.SignalName(sig); name != "" {
+		return name + ": " + sig.String()
+	}
+	return fmt.Sprintf("signal %d", int(sig))
+}

@@ -1,0 +1,155 @@
+package guard
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// wireVersion changes when a child of another build could not understand its
+// parent. The executable may be replaced while a run is going on.
+const wireVersion = 1
+
+// maxLine is the longest message line, in bytes.
+const maxLine = 1 << 20
+
+// maxHeader is the longest header line, in bytes.
+const maxHeader = 4 << 10
+
+// header is the first line on a child's stdin; Size bytes of request follow.
+type header struct {
+	Guard int           `json:"guard"`
+	Nonce string        `json:"nonce"`
+	Soft  time.Duration `json:"soft_ns"`
+	Lock  bool          `json:"lock"`
+	Size  int           `json:"size"`
+}
+
+// newNonce makes the word that every message of one run carries. The library
+// shares the message channel and cannot guess it.
+func newNonce() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// encodeRequest is what goes to the child's stdin.
+func encodeRequest(h header, request []byte) ([]byte, error) {
+	h.Guard, h.Size = wireVersion, len(request)
+	if h.Size > MaxRequest {
+		return nil, fmt.Errorf("request of %d bytes exceeds %d", h.Size, MaxRequest)
+	}
+	line, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode request header: %w", err)
+	}
+	return append(append(line, '\n'), request...), nil
+}
+
+// decodeRequest reads what encodeRequest made.
+func decodeRequest(r io.Reader) (header, []byte, error) {
+	var h header
+	br := bufio.NewReaderSize(r, maxHeader)
+	line, err := br.ReadSlice('\n')
+	if err != nil {
+		return h, nil, fmt.Errorf("read request header: %w", noEOF(err))
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, nil, fmt.Errorf("decode request header: %w", err)
+	}
+	switch {
+	case h.Guard != wireVersion:
+		return h, nil, fmt.Errorf("request has version %d, not %d: parent and child are different builds", h.Guard, wireVersion)
+	case h.Nonce == "" || h.Soft <= 0 || h.Size < 0 || h.Size > MaxRequest:
+		return h, nil, errors.New("request header is incomplete")
+	}
+	request := make([]byte, h.Size)
+	if _, err := io.ReadFull(br, request); err != nil {
+		return h, nil, fmt.Errorf("read request: %w", noEOF(err))
+	}
+	return h, request, nil
+}
+
+// noEOF turns an early end into an error that does not look like a regular one.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// prefix begins every message line; what follows is the rest of a JSON object.
+func prefix(nonce string) string { return `{"nonce":"` + nonce + `",` }
+
+// wireMessage is a message as it is encoded after the prefix.
+type wireMessage struct {
+	Type string          `json:"type"`
+	Body json.RawMessage `json:"body"`
+}
+
+// encodeMessage makes one message. It begins with a newline, so that text which
+// the library wrote without one before it does not spoil it.
+func encodeMessage(nonce, typ string, body any) ([]byte, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s message: %w", typ, err)
+	}
+	rest, err := json.Marshal(wireMessage{Type: typ, Body: raw})
+	if err != nil {
+		return nil, fmt.Errorf("encode %s message: %w", typ, err)
+	}
+	line := "\n" + prefix(nonce) + string(rest[1:]) + "\n"
+	if len(line) > maxLine {
+		return nil, fmt.Errorf("%s message of %d bytes exceeds %d", typ, len(line), maxLine)
+	}
+	return []byte(line), nil
+}
+
+// readMessages passes every message in r to on, until r ends or on returns
+// false. Everything else on the channel is skipped; its size is returned.
+func readMessages(r io.Reader, nonce string, on func(Message) bool) (foreign int64) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	want := []byte(prefix(nonce))
+	var line []byte
+	for {
+		part, err := br.ReadSlice('\n')
+		if keep := min(len(part), maxLine-len(line)); keep < len(part) {
+			foreign += int64(len(part) - keep)
+			part = part[:keep]
+		}
+		line = append(line, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		m, ours := decodeMessage(line, want)
+		switch {
+		case ours && !on(m):
+			return foreign
+		case !ours && string(line) != "\n":
+			foreign += int64(len(line))
+		}
+		line = line[:0]
+		if err != nil {
+			return foreign
+		}
+	}
+}
+
+// decodeMessage reads one line. ours is false for anything that is not a whole
+// message of this run.
+func decodeMessage(line, want []byte) (m Message, ours bool) {
+	if !bytes.HasPrefix(line, want) {
+		return m, false
+	}
+	var w wireMessage
+	if err := json.Unmarshal(line, &w); err != nil || w.Type == "" {
+		return m, false
+	}
+	return Message(w), true
+}
