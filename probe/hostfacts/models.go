@@ -1,0 +1,59 @@
+package hostfacts
+
+import (
+	"strconv"
+	"strings"
+)
+
+// speedGeneration is the Thunderbolt generation that a port's ceiling in Gb/s
+// belongs to: 10 and 20 are 1 and 2, 40 is 3 or 4, 80 and 120 are 5. Thunderbolt
+// 3 and 4 cannot be told apart by it, and need not be: neither has RDMA.
+func speedGeneration(gbps float64) int {
+	switch {
+	case gbps >= 80:
+		return 5
+	case gbps >= 40:
+		return 4
+	case gbps >= 20:
+		return 2
+	case gbps >= 10:
+		return 1
+	}
+	return 0
+}
+
+// thunderbolt5Models are the Macs with Thunderbolt 5 by Apple's model
+// identification and specification pages: M4 Pro and M4 Max MacBook Pro, Mac
+// Studio, Mac mini M4 Pro, and an M5 Max MacBook Pro from a public capture.
+var thunderbolt5Models = map[string]bool{
+	"Mac15,14": true, "Mac16,5": true, "Mac16,6": true, "Mac16,7": true,
+	"Mac16,8": true, "Mac16,9": true, "Mac16,11": true, "Mac17,6": true,
+}
+
+// thunderbolt4Models are the others of the same families.
+var thunderbolt4Models = map[string]bool{
+	"Mac16,1": true, "Mac16,2": true, "Mac16,3": true, "Mac16,10": true,
+	"Mac16,12": true, "Mac16,13": true, "Mac17,2": true,
+}
+
+// modelGeneration is the generation of a Mac by its model identifier (hw.model),
+// for a port whose speed does not tell; 0 for a model that is not known. The
+// families Mac13 to Mac15 (M1 Ultra to M3 Max) have 4, but for the Mac Studio
+// with M3 Ultra.
+func modelGeneration(model string) int {
+	switch {
+	case thunderbolt5Models[model]:
+		return 5
+	case thunderbolt4Models[model]:
+		return 4
+	}
+	family, minor, ok := strings.Cut(strings.TrimPrefix(model, "Mac"), ",")
+	if _, err := strconv.Atoi(minor); !ok || err != nil {
+		return 0
+	}
+	switch family {
+	case "13", "14", "15":
+		return 4
+	}
+	return 0
+}
