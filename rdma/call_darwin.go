@@ -26,8 +26,6 @@ var argLists = sync.Pool{New: func() any { return new([3]uintptr) }}
 // purego reads errno on the way back from C, in the same excursion. It does not
 // clear it before, so that is done here, on the same thread. A simulated library
 // has a cell of its own, which nothing but its own functions touches.
-//
-//go:uintptrescapes
 func (l *Library) rawCall(fn uintptr, args ...uintptr) (result uintptr, errno int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -49,8 +47,6 @@ func (l *Library) rawCall(fn uintptr, args ...uintptr) (result uintptr, errno in
 }
 
 // rawHot calls an entry of struct ibv_context_ops; all of them return int.
-//
-//go:uintptrescapes
 func (l *Library) rawHot(fn, a, b, c uintptr) int32 {
 	args := argLists.Get().(*[3]uintptr)
 	*args = [3]uintptr{a, b, c}

@@ -54,8 +54,6 @@ var (
 )
 
 // rawCall calls fn. errno is that of this call, 0 when C did not set it.
-//
-//go:uintptrescapes
 func (l *Library) rawCall(fn uintptr, args ...uintptr) (result uintptr, errno int) {
 	b := errnoBlocks.Get().(*errnoBlock)
 	*b = errnoBlock{fn: fn, loc: l.errnoLoc}
@@ -69,8 +67,6 @@ func (l *Library) rawCall(fn uintptr, args ...uintptr) (result uintptr, errno in
 // rawHot calls an entry of struct ibv_context_ops; all of them return int. A
 // library that cannot call back gets its block on the stack, which the runtime
 // does not move during a C call.
-//
-//go:uintptrescapes
 func (l *Library) rawHot(fn, a, b, c uintptr) int32 {
 	if !l.callsBack {
 		k := hotBlock{fn: fn, a: a, b: b, c: c}

@@ -47,7 +47,7 @@ func NewLibrary(c LibraryConfig) *Library {
 		l.platform = hostPlatform()
 	}
 	for v, row := range verbTable {
-		if !row.inline {
+		if !row.inline() {
 			l.addr[v] = c.Symbols[row.name]
 		}
 	}
@@ -123,7 +123,7 @@ func (l *Library) Has(symbol string) bool {
 func (l *Library) Symbols() map[string]bool {
 	m := make(map[string]bool, verbCount)
 	for v, row := range verbTable {
-		if !row.inline {
+		if !row.inline() {
 			m[row.name] = l.addr[v] != 0
 		}
 	}

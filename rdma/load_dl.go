@@ -23,7 +23,7 @@ func Open(path string) (*Library, error) {
 	}
 	l := &Library{path: path, platform: hostPlatform()}
 	for v, row := range verbTable {
-		if row.inline {
+		if row.inline() {
 			continue
 		}
 		if addr, err := purego.Dlsym(handle, row.name); err == nil {

@@ -1,0 +1,134 @@
+package rdma
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"rdmaprobe/rdma/internal/abi"
+)
+
+// maxDevices bounds how far a list is read. The largest Mac has six ports, the
+// largest Linux hosts some hundred virtual functions.
+const maxDevices = 4096
+
+// DeviceList owns the result of ibv_get_device_list. Handles of its devices are
+// valid until Close; contexts opened from them stay. The zero value is an empty,
+// closed list.
+type DeviceList struct {
+	list    *ownedList
+	devices []Device
+}
+
+// ownedList is a provider's list and what frees it. Devices refer to it, so that
+// it lives as long as they do.
+type ownedList struct {
+	mu     sync.RWMutex
+	handle RDMADeviceList // 0: closed
+	lib    *Library       // the list's own, whatever is installed later
+}
+
+// OpenDeviceList reads the provider's device list. Names are copied at once. An
+// empty list is no error. Close it when its devices are open.
+func OpenDeviceList() (*DeviceList, error) {
+	lib, err := Current()
+	if err != nil {
+		return nil, &ProviderError{Operation: verbGetDeviceList.String(), Failure: FailureSymbolUnavailable, Cause: err}
+	}
+	count := new(int32)
+	handle, err := ptrCall(verbGetDeviceList, uintptr(unsafe.Pointer(count)))
+	if err != nil {
+		return nil, err
+	}
+	l := &DeviceList{list: &ownedList{handle: handle, lib: lib}}
+	for _, device := range listEntries(handle, int(*count)) {
+		l.devices = append(l.devices, Device{Handle: device, Name: listedName(device), list: l.list})
+	}
+	return l, nil
+}
+
+// listEntries reads a list up to its NULL. The count is a second bound, as a
+// provider that forgets the NULL must not lead us on; a negative one is none.
+func listEntries(list RDMADeviceList, count int) []RDMADevice {
+	if count < 0 || count > maxDevices {
+		count = maxDevices
+	}
+	var devices []RDMADevice
+	for i := range count {
+		device := *abi.At[uintptr](list + uintptr(i)*unsafe.Sizeof(list))
+		if device == 0 {
+			break
+		}
+		devices = append(devices, device)
+	}
+	return devices
+}
+
+// listedName asks the provider for a name; a device without one stays in the
+// list with "".
+func listedName(device RDMADevice) string {
+	name, err := IbvGetDeviceName(device)
+	if err != nil {
+		return ""
+	}
+	return cString(name, maxDeviceName)
+}
+
+// Close frees the list. It may be called more than once.
+func (l *DeviceList) Close() error {
+	if l == nil || l.list == nil {
+		return nil
+	}
+	o := l.list
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.handle == 0 {
+		return nil
+	}
+	handle := o.handle
+	o.handle = 0
+	if o.lib.addr[verbFreeDeviceList] == 0 {
+		return &ProviderError{Operation: verbFreeDeviceList.String(), Failure: FailureSymbolUnavailable}
+	}
+	o.lib.call(verbFreeDeviceList, handle)
+	return nil
+}
+
+// Devices returns the devices of the list, in the provider's order. The slice is
+// the caller's.
+func (l *DeviceList) Devices() []Device {
+	if l == nil {
+		return nil
+	}
+	return slices.Clone(l.devices)
+}
+
+// Devices lists the provider's devices. Their handles stay valid as long as any
+// of the Devices is referred to; the list is freed some time after that, without
+// a report to OnCall or the mark. Where the order of calls matters use
+// OpenDeviceList.
+//
+// It enables nothing: where RDMA over Thunderbolt is off the slice is empty.
+func Devices() ([]Device, error) {
+	l, err := OpenDeviceList()
+	if err != nil {
+		return nil, err
+	}
+	runtime.AddCleanup(l.list, freeUnreported, listToFree{l.list.lib, l.list.handle})
+	return l.devices, nil
+}
+
+// listToFree is a list that nothing refers to any more.
+type listToFree struct {
+	lib    *Library
+	handle RDMADeviceList
+}
+
+// freeUnreported frees a list at a moment that only the collector knows: it must
+// not look like a call that the program is making.
+func freeUnreported(l listToFree) {
+	if free := l.lib.addr[verbFreeDeviceList]; free != 0 {
+		l.lib.rawCall(free, l.handle)
+	}
+}
