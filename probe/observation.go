@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"rdmaprobe/probe/guard"
 	"rdmaprobe/rdma"
 )
 
@@ -124,3 +125,6 @@ type Child struct {
 	Exit    string  `json:"exit,omitempty"`   // status or signal, in words
 	Stderr  string  `json:"stderr,omitempty"` // head and tail of what the library wrote
 }
+
+// Outcome is how a child ended.
+type Outcome = guard.Outcome

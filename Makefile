@@ -1,0 +1,45 @@
+# make test is everything: what it needs, it brings (as root on Debian) or names.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
+LDFLAGS := -s -w -X rdmaprobe/cmd.version=$(VERSION) -X rdmaprobe/cmd.commit=$(COMMIT)
+export CGO_ENABLED := 0
+
+.PHONY: all build test deps check unit race cross lab golden fuzz clean
+all: build
+
+build:
+	go build -trimpath -ldflags '$(LDFLAGS)' -o rdmaprobe .
+
+test: deps check unit race cross lab
+
+deps:
+	sh fixtures/deps.sh
+
+check:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "not gofmt'ed: run gofmt -w ."; exit 1; }
+	GOCACHE=$${VETCACHE:-$$(mktemp -d)} go vet ./...
+	go -C tools tool staticcheck -version
+	cd tools && go build -o ../dist/staticcheck honnef.co/go/tools/cmd/staticcheck && cd .. && dist/staticcheck ./...
+
+unit:
+	RDMAPROBE_MUST_RUN=1 go test -shuffle=on ./...
+
+race:
+	CGO_ENABLED=1 go test -race ./rdma/... ./probe/... ./report/... ./cmd/...
+
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 freebsd/amd64
+cross:
+	@for p in $(PLATFORMS); do echo "cross $$p"; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} go build -o /dev/null . && GOOS=$${p%/*} GOARCH=$${p#*/} go vet ./... || exit 1; done
+
+lab: build
+	RDMAPROBE_MUST_RUN=1 go test -count=1 -timeout 15m -tags lab ./fixtures/lab
+
+golden:
+	go test ./report ./cmd ./probe -update
+
+fuzz:
+	sh fixtures/fuzz.sh $${FUZZTIME:-60s}
+
+clean:
+	rm -rf rdmaprobe dist

@@ -1,0 +1,33 @@
+package cmd
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"rdmaprobe/probe"
+)
+
+// devices lists the devices.
+func (a *app) devices() *cobra.Command {
+	var names []string
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "devices",
+		Short: "List the devices with their ports, GIDs and links",
+		Long: "List the devices that the verbs library has, and those that only the kernel has.\n" +
+			"Ports are read and GID tables scanned; nothing is created on any device.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o, err := a.options()
+			if err != nil {
+				return err
+			}
+			o.Devices, o.Timeout = names, timeout
+			d, err := probe.ListDevices(c.Context(), o)
+			return a.show(d, "devices", err)
+		},
+	}
+	c.Flags().StringSliceVarP(&names, "device", "d", nil, "only these devices (repeatable, or a,b)")
+	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
+	return c
+}

@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+	"rdmaprobe/probe"
+	"rdmaprobe/report"
+)
+
+// write renders a document on stdout.
+func (a *app) write(d *probe.Document, command string, o report.Options) error {
+	f, err := report.Lookup(a.format)
+	if err != nil {
+		return &probe.UsageError{Text: err.Error()}
+	}
+	o.Command, o.Now = command, time.Now()
+	width, tty := a.terminal(a.out)
+	o.Color = a.useColor(tty)
+	if tty {
+		o.Width = width
+	}
+	if err := f.Render(a.out, d, o); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// show writes a command's document and takes over its status. For people the
+// error of a failed run is on stderr, for programs it is in the document.
+func (a *app) show(d *probe.Document, command string, err error) error {
+	a.exit = d.Exit
+	if err != nil && a.format != "json" {
+		if d.Exit == probe.ExitUsage {
+			return err
+		}
+		fmt.Fprintf(a.err, "rdmaprobe: %s\n", report.Clean(err.Error()))
+	}
+	if werr := a.write(d, command, report.Options{}); werr != nil {
+		return werr
+	}
+	if a.exit != probe.ExitOK {
+		return &toldError{}
+	}
+	return nil
+}
+
+// useColor decides by the usual variables, in this order: the flag, NO_COLOR,
+// FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM, then whether it is a terminal.
+func (a *app) useColor(tty bool) bool {
+	off := func(v string) bool { return v == "0" || strings.EqualFold(v, "false") }
+	switch {
+	case a.color != "auto":
+		return a.color == "always"
+	case a.env("NO_COLOR") != "":
+		return false
+	case a.env("FORCE_COLOR") != "":
+		return !off(a.env("FORCE_COLOR"))
+	case a.env("CLICOLOR_FORCE") != "" && !off(a.env("CLICOLOR_FORCE")):
+		return true
+	case off(a.env("CLICOLOR")) && a.env("CLICOLOR") != "", a.env("TERM") == "dumb":
+		return false
+	}
+	return tty
+}
+
+// terminal tells whether w is one, and how wide.
+func terminal(w io.Writer) (int, bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		width = 80
+	}
+	return width, true
+}
+
+// progress is one line on stderr that is rewritten while children run, on a
+// terminal only.
+func (a *app) progress() (show func(probe.Progress), clear func()) {
+	if _, tty := a.terminal(a.err); !tty || a.env("TERM") == "dumb" {
+		return nil, func() {}
+	}
+	return func(p probe.Progress) {
+			fmt.Fprintf(a.err, "\r\x1b[K[%d/%d] %s %s", p.Done+1, p.Total, report.Clean(p.Device), p.Probe)
+		}, func() {
+			fmt.Fprint(a.err, "\r\x1b[K")
+		}
+}

@@ -1,0 +1,48 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"rdmaprobe/probe"
+	"rdmaprobe/report"
+)
+
+// showPlan prints what probe would do.
+func (a *app) showPlan(c *cobra.Command, o probe.Options) error {
+	p, err := probe.MakePlan(c.Context(), o)
+	if err != nil {
+		return err
+	}
+	a.exit = p.Exit
+	if a.format == "json" {
+		err = a.object(p)
+	} else {
+		err = a.printPlan(p)
+	}
+	if err == nil && a.exit != probe.ExitOK {
+		return &toldError{}
+	}
+	return err
+}
+
+func (a *app) printPlan(p *probe.Plan) error {
+	var b strings.Builder
+	for _, d := range p.Devices {
+		fmt.Fprintf(&b, "%s\n", report.Clean(d.Name))
+		for _, s := range d.Steps {
+			fmt.Fprintf(&b, "  %-6s %-10s %s\n", s.Probe, s.Class, s.About)
+			fmt.Fprintf(&b, "         calls %s\n", strings.Join(s.Calls, " "))
+			if s.Refused != "" {
+				fmt.Fprintf(&b, "         not now: %s\n", report.Clean(s.Refused))
+			}
+		}
+	}
+	if len(p.Devices) == 0 {
+		b.WriteString("no device is listed: nothing would be done\n")
+	}
+	fmt.Fprintf(&b, "ends within %v; nothing was opened\n", p.Bound)
+	_, err := fmt.Fprint(a.out, b.String())
+	return err
+}

@@ -1,0 +1,97 @@
+package cmd
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"rdmaprobe/probe"
+)
+
+// probeFlags are the flags of probe.
+type probeFlags struct {
+	devices, only, require    []string
+	uc, rc, ud, mr, all       bool
+	allowRTR                  bool
+	force, kill, plan, events bool
+	port, gidIndex            int
+	mrSize                    size
+	timeout                   time.Duration
+}
+
+// probe probes the devices.
+func (a *app) probe() *cobra.Command {
+	var f probeFlags
+	c := &cobra.Command{
+		Use:   "probe",
+		Short: "Try what each device can do, one guarded attempt each",
+		Long: "Probe each device: port, GID table, memory region and rkey, UC queue pair; more\n" +
+			"when asked. Each probe is one attempt in a child process, never retried.\n" +
+			"What earlier runs found dangerous in this boot is not tried again.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runProbe(c, &f) },
+	}
+	f.register(c)
+	return c
+}
+
+func (f *probeFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringSliceVarP(&f.devices, "device", "d", nil, "only these devices (repeatable, or a,b)")
+	fl.IntVarP(&f.port, "port", "i", 0, "port to use (default: the first active one)")
+	fl.BoolVar(&f.uc, "uc", false, "UC queue pair (always tried)")
+	fl.BoolVar(&f.mr, "mr", false, "memory region and rkey (always tried)")
+	fl.BoolVar(&f.rc, "rc", false, "also try an RC queue pair")
+	fl.BoolVar(&f.ud, "ud", false, "also try a UD queue pair")
+	fl.BoolVar(&f.all, "all", false, "the same as --rc --ud")
+	fl.StringSliceVar(&f.only, "only", nil, "instead of the usual set: "+fmt.Sprint(probe.Words()))
+	fl.StringSliceVar(&f.require, "require", nil, "fail unless this capability or evidence id is confirmed")
+	fl.IntVar(&f.gidIndex, "gid-index", -1, "GID table entry to use, taken as given")
+	fl.Var(&f.mrSize, "mr-size", "size of the memory region, such as 64KiB (default 4KiB)")
+	fl.DurationVar(&f.timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
+	fl.BoolVar(&f.plan, "plan", false, "say what would be done, and open nothing")
+	fl.BoolVar(&f.force, "force", false, "try also what earlier events in this boot have closed")
+	fl.BoolVar(&f.kill, "kill", false, "kill a Thunderbolt child even inside a provider call; this can wedge the port")
+}
+
+func (a *app) runProbe(c *cobra.Command, f *probeFlags) error {
+	o, err := a.options()
+	if err != nil {
+		return err
+	}
+	if err := f.apply(c, &o); err != nil {
+		return err
+	}
+	if f.plan {
+		return a.showPlan(c, o)
+	}
+	show, clear := a.progress()
+	o.Progress = show
+	d, err := probe.Run(c.Context(), o)
+	clear()
+	return a.show(d, "probe", err)
+}
+
+// apply puts the flags into the options.
+func (f *probeFlags) apply(c *cobra.Command, o *probe.Options) error {
+	o.Devices, o.Port, o.Only, o.Require = f.devices, f.port, f.only, f.require
+	o.Force, o.Kill, o.Timeout, o.MRSize = f.force, f.kill, f.timeout, int(f.mrSize)
+	for _, w := range []struct {
+		on   bool
+		word string
+	}{{f.uc, "uc"}, {f.mr, "mr"}, {f.rc || f.all, "rc"}, {f.ud || f.all, "ud"}} {
+		if w.on {
+			o.More = append(o.More, w.word)
+		}
+	}
+	if c.Flags().Changed("timeout") && f.timeout <= 0 {
+		return &probe.UsageError{Text: fmt.Sprintf("--timeout %v: want more than 0", f.timeout)}
+	}
+	if c.Flags().Changed("gid-index") {
+		o.GIDIndex = &f.gidIndex
+	}
+	if c.Flags().Changed("port") && f.port < 1 {
+		return &probe.UsageError{Text: fmt.Sprintf("--port %d: ports are numbered from 1", f.port)}
+	}
+	return nil
+}

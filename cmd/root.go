@@ -1,0 +1,183 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"rdmaprobe/probe"
+	"rdmaprobe/report"
+)
+
+// streams are the command's connections to the world.
+type streams struct {
+	out, err io.Writer
+	terminal func(io.Writer) (width int, ok bool)
+	env      func(string) string
+}
+
+// app is what all commands share: streams, global flags and the exit status.
+type app struct {
+	streams
+	format   string
+	json     bool
+	color    string
+	provider string
+	library  string
+	store    string
+	args     []string
+	exit     int
+}
+
+// Main runs the command line of this process and returns its exit status.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return run(ctx, streams{out: os.Stdout, err: os.Stderr, terminal: terminal, env: os.Getenv}, os.Args[1:])
+}
+
+// run is Main over given streams and arguments.
+func run(ctx context.Context, s streams, args []string) int {
+	a := &app{streams: s, args: args}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	if err := root.ExecuteContext(ctx); err != nil {
+		return a.failed(root, err)
+	}
+	return a.exit
+}
+
+// root is the command tree.
+func (a *app) root() *cobra.Command {
+	c := &cobra.Command{
+		Use:           "rdmaprobe",
+		Short:         "What this machine's RDMA devices can really do, and how we know",
+		Long:          longHelp(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+	}
+	c.CompletionOptions.HiddenDefaultCmd = false
+	f := c.PersistentFlags()
+	f.StringVarP(&a.format, "output", "o", "table", "output format: "+strings.Join(formatNames(), ", "))
+	f.BoolVar(&a.json, "json", false, "the same as -o json")
+	f.StringVar(&a.color, "color", "auto", "auto, always or never")
+	f.StringVar(&a.provider, "provider", "native", "native, sim:NAME (see profiles) or sim:FILE")
+	f.StringVar(&a.library, "library", "", "verbs library to load instead of the system's")
+	f.StringVar(&a.store, "store", "", "where the evidence is kept: a file, or none")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &probe.UsageError{Text: err.Error()} })
+	c.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkGlobals() }
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(a.devices(), a.probe(), a.report(), a.profiles(), a.schema(), a.version())
+	return c
+}
+
+func longHelp() string {
+	var b strings.Builder
+	b.WriteString("rdmaprobe asks the verbs library of this machine what each RDMA device can do.\n")
+	b.WriteString("Every answer is evidence: one guarded attempt in a child process of its own,\n")
+	b.WriteString("recorded with what was called and what came back.\n\nExit status:\n")
+	for _, e := range probe.ExitCodes {
+		fmt.Fprintf(&b, "  %-4d %s\n", e.Code, e.Means)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func formatNames() []string {
+	names := make([]string, len(report.Formats))
+	for i, f := range report.Formats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// checkGlobals refuses global flags that cannot be meant together.
+func (a *app) checkGlobals() error {
+	if a.json {
+		if a.format != "table" && a.format != "json" {
+			return &probe.UsageError{Text: fmt.Sprintf("-o %s and --json ask for two formats: drop one", a.format)}
+		}
+		a.format = "json"
+	}
+	if _, err := report.Lookup(a.format); err != nil {
+		return &probe.UsageError{Text: err.Error()}
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, a.color) {
+		return &probe.UsageError{Text: fmt.Sprintf("--color %s: want auto, always or never", a.color)}
+	}
+	return nil
+}
+
+// failed tells of an error that no document has told of, and gives the status.
+func (a *app) failed(root *cobra.Command, err error) int {
+	var done *toldError
+	if errors.As(err, &done) {
+		return a.exit
+	}
+	status := probe.ExitOwn
+	var usage *probe.UsageError
+	if errors.As(err, &usage) || isCobraUsage(err) {
+		status = probe.ExitUsage
+	}
+	if wantsJSON(a.args) {
+		d := probe.NewDocument(a.tool(), a.args)
+		d.Error, d.Exit = err.Error(), status
+		a.json, a.format = true, "json"
+		if werr := a.write(d, "", report.Options{}); werr != nil {
+			status = probe.ExitOwn
+		}
+		return status
+	}
+	fmt.Fprintf(a.err, "rdmaprobe: %s\n", report.Clean(err.Error()))
+	if status == probe.ExitUsage {
+		fmt.Fprintf(a.err, "rdmaprobe: see %s --help\n", commandOf(root, a.args))
+	}
+	return status
+}
+
+// toldError ends a command whose document has already been written.
+type toldError struct{}
+
+func (*toldError) Error() string { return "" }
+
+// isCobraUsage recognises cobra's own complaints, which have no type.
+func isCobraUsage(err error) bool {
+	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "required flag", "invalid argument", "flag needs"} {
+		if strings.HasPrefix(err.Error(), p) {
+			return true
+		}
+	}
+	return false
+}
+
+// wantsJSON looks for the format where the flags could not be parsed.
+func wantsJSON(args []string) bool {
+	for i, s := range args {
+		if s == "--" {
+			return false
+		}
+		if s == "--json" || s == "-ojson" || s == "-o=json" || s == "--output=json" ||
+			(s == "-o" || s == "--output") && i+1 < len(args) && args[i+1] == "json" {
+			return true
+		}
+	}
+	return false
+}
+
+// commandOf is the command whose help would have answered.
+func commandOf(root *cobra.Command, args []string) string {
+	c, _, err := root.Find(args)
+	if err != nil {
+		return root.CommandPath()
+	}
+	return c.CommandPath()
+}

@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"rdmaprobe/fixtures"
+	"rdmaprobe/probe"
+	"rdmaprobe/report"
+)
+
+// Set by the linker: -X rdmaprobe/cmd.version=... -X rdmaprobe/cmd.commit=...
+var version, commit string
+
+// tool tells which build this is. A build without stamps has what the Go
+// toolchain recorded.
+func (a *app) tool() probe.Tool {
+	t := probe.Tool{Name: "rdmaprobe", Version: version, Commit: commit, Go: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if t.Version == "" {
+			t.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && t.Commit == "" {
+				t.Commit = s.Value
+			}
+		}
+	}
+	if t.Version == "" {
+		t.Version = "(devel)"
+	}
+	return t
+}
+
+// version tells which build this is.
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Tell which build this is", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			t := a.tool()
+			if a.format == "json" {
+				return a.object(t)
+			}
+			_, err := fmt.Fprintf(a.out, "rdmaprobe %s\ncommit %s\n%s %s/%s\n", t.Version, t.Commit, t.Go, runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// schema prints the JSON Schema of the document.
+func (a *app) schema() *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of the document", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := a.out.Write(report.Schema())
+			return err
+		},
+	}
+}
+
+// profiles lists the simulated machines.
+func (a *app) profiles() *cobra.Command {
+	return &cobra.Command{
+		Use: "profiles", Short: "List the built-in simulated machines", Args: cobra.NoArgs,
+		Long: "List the simulated machines that --provider sim:NAME plays. They play public\n" +
+			"reports through the same code that calls a real library; none is a recording.",
+		RunE: func(*cobra.Command, []string) error {
+			if a.format == "json" {
+				return a.object(map[string]any{"profiles": fixtures.Profiles()})
+			}
+			for _, p := range fixtures.Profiles() {
+				if _, err := fmt.Fprintf(a.out, "%-16s %s\n%-16s source: %s\n", p.Name, p.About, "", p.Source); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// object prints a command's own JSON object.
+func (a *app) object(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

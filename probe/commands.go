@@ -1,0 +1,80 @@
+package probe
+
+import (
+	"context"
+	"slices"
+)
+
+// ListDevices reads every device: attributes, ports, GID tables. It creates
+// nothing on any of them. The document is never nil; the error is rdmaprobe's
+// own failure or a usage error, and stands in the document too.
+func ListDevices(ctx context.Context, o Options) (*Document, error) {
+	r, err := newRun(ctx, &o)
+	if err != nil {
+		return r.doc, err
+	}
+	r.doc.Run.BoundNS = r.bound().Nanoseconds()
+	if err := r.stream(); err != nil {
+		r.fail(err)
+	}
+	r.choose()
+	r.doc.Run.BoundNS *= int64(len(r.doc.Devices) + 1)
+	return r.finish("devices")
+}
+
+// Run probes devices, one child for each probe of each device. The document is
+// never nil; the error is rdmaprobe's own failure or a usage error, and stands
+// in the document too.
+func Run(ctx context.Context, o Options) (*Document, error) {
+	r, err := newRun(ctx, &o)
+	if err != nil {
+		return r.doc, err
+	}
+	words := o.words()
+	if err := r.list(); err != nil {
+		r.fail(err)
+	}
+	r.choose()
+	r.doc.Run.BoundNS = r.planBound(words).Nanoseconds()
+	if err := r.probeAll(words); err != nil {
+		r.fail(err)
+	}
+	for _, d := range r.doc.Devices {
+		r.fill(d)
+	}
+	r.capabilities()
+	return r.finish("probe")
+}
+
+// capabilities summarises each device: what this run saw, and what the ledger
+// has.
+func (r *run) capabilities() {
+	past := &pastRun{id: r.doc.Run.ID, n: r.doc.Run.Seq, devices: map[string]Device{}, outcomes: map[string]bool{}}
+	past.body.Run, past.body.Provider = r.doc.Run, r.doc.Provider
+	past.body.Host = hostSeen{OS: r.facts.OS, OSBuild: r.facts.OSBuild, Kernel: r.facts.Kernel}
+	if past.n == 0 {
+		past.n = 1 << 62 // without a ledger this run is the newest
+	}
+	for _, o := range r.doc.Observations {
+		if i := slices.IndexFunc(r.doc.Devices, func(d Device) bool { return d.Name == o.Device }); i >= 0 && o.Reason != NotTried {
+			r.past.keep(past, r.identityOf(r.doc.Devices[i]), o)
+		}
+	}
+	for i := range r.doc.Devices {
+		d := &r.doc.Devices[i]
+		d.Capabilities = r.past.summarise(r.identityOf(*d), past.body.build(), past.body.Provider.Library.ID, d.thunderbolt(r.platform.os))
+	}
+}
+
+// findings are the conclusions from what this run has.
+func (r *run) findings(command string) []Finding {
+	c := FindingContext{
+		Command: command, NamedDevices: r.opts.Devices, Required: r.opts.Require, PreviousGIDs: map[string]string{},
+	}
+	for _, d := range r.doc.Devices {
+		if g := r.past.gids[r.identityOf(d)]; g != "" {
+			c.PreviousGIDs[d.Name] = g
+		}
+	}
+	return Findings(r.doc, c)
+}

@@ -1,0 +1,85 @@
+package probe
+
+import (
+	"rdmaprobe/probe/hostfacts"
+	"slices"
+)
+
+// thunderbolt tells whether a device is one of Apple's. On macOS a device whose
+// transport says nothing is taken for one: the careful rules then hold.
+func (d Device) thunderbolt(os string) bool {
+	if d.Transport == "thunderbolt" {
+		return true
+	}
+	for _, p := range d.Ports {
+		if p.LinkLayer == "thunderbolt" {
+			return true
+		}
+	}
+	return os == "macos" && d.Transport != "infiniband" && d.Transport != "iwarp"
+}
+
+// merge takes over what a child has found out.
+func (d *Device) merge(seen Device) {
+	if seen.NodeGUID != "" {
+		d.NodeGUID = seen.NodeGUID
+	}
+	if seen.Attr != nil {
+		d.Attr = seen.Attr
+	}
+	for _, p := range seen.Ports {
+		i := slices.IndexFunc(d.Ports, func(q Port) bool { return q.Num == p.Num })
+		if i < 0 {
+			d.Ports = append(d.Ports, p)
+			continue
+		}
+		if len(p.GIDs) == 0 {
+			p.GIDs = d.Ports[i].GIDs
+		}
+		p.Netdev = d.Ports[i].Netdev
+		d.Ports[i] = p
+	}
+}
+
+// fromFacts adds what the host knows of a device.
+func (d *Device) fromFacts(h *hostfacts.Host) {
+	if h == nil {
+		return
+	}
+	d.Driver = h.Driver[d.Name]
+	if h.SysfsDevices != nil {
+		there := slices.Contains(h.SysfsDevices, d.Name)
+		d.Sysfs = &there
+	}
+	if n := netdevOf(h, d.Name); n != "" {
+		for i := range d.Ports {
+			d.Ports[i].Netdev = n
+		}
+	}
+}
+
+// netdevOf is the interface of a device, "" when none is known.
+func netdevOf(h *hostfacts.Host, device string) string {
+	if n := h.NetdevOfDevice[device]; n != nil {
+		return *n
+	}
+	return appleInterface(device)
+}
+
+// appleInterface is the interface that an Apple device is paired with by name:
+// rdma_en4 and en4.
+func appleInterface(device string) string {
+	const p = "rdma_en"
+	if len(device) > len(p) && device[:len(p)] == p {
+		return device[len("rdma_"):]
+	}
+	return ""
+}
+
+// addressesOf are the addresses of a device's interface.
+func addressesOf(h *hostfacts.Host, device string) []string {
+	if h == nil {
+		return nil
+	}
+	return h.Interfaces[netdevOf(h, device)].Addresses
+}

@@ -1,0 +1,47 @@
+package probe
+
+// Exit statuses. This is the one place that knows them and their order.
+const (
+	ExitOK          = 0   // it ran; a rejected capability is an answer
+	ExitFinding     = 1   // doctor, probe: an error finding, or a --require that this run did not confirm
+	ExitUsage       = 2   // a wrong flag, value, profile or input file
+	ExitNothing     = 3   // nothing to probe: no library, no listed device, or none of the named ones
+	ExitContained   = 4   // a child crashed, hung or got stuck and was contained
+	ExitOwn         = 5   // rdmaprobe itself failed
+	ExitInterrupted = 130 // interrupted; what was observed is kept
+)
+
+// ExitCodes describes each status, for help texts and documentation.
+var ExitCodes = []struct {
+	Code  int
+	Means string
+}{
+	{ExitOK, "it ran; a rejected capability is an answer, and warnings never fail"},
+	{ExitFinding, "doctor or probe: a finding of severity error, or a --require that this run did not confirm"},
+	{ExitUsage, "usage: a wrong flag or value, an unknown profile, or an input file that cannot be understood"},
+	{ExitNothing, "nothing to probe: no library, no listed device, or none of the named ones"},
+	{ExitContained, "a child crashed, hung or got stuck and was contained; the document is complete"},
+	{ExitOwn, "rdmaprobe itself failed"},
+	{ExitInterrupted, "interrupted; what was observed is kept"},
+}
+
+// exitState is what decides a run's status.
+type exitState struct {
+	usage, interrupted, own, contained, nothing, finding bool
+}
+
+// code is the status by precedence: 2, 130, 5, 4, 3, 1, 0.
+func (s exitState) code() int {
+	for _, c := range []struct {
+		holds bool
+		code  int
+	}{
+		{s.usage, ExitUsage}, {s.interrupted, ExitInterrupted}, {s.own, ExitOwn}, {s.contained, ExitContained},
+		{s.nothing, ExitNothing}, {s.finding, ExitFinding},
+	} {
+		if c.holds {
+			return c.code
+		}
+	}
+	return ExitOK
+}

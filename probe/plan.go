@@ -1,0 +1,89 @@
+package probe
+
+import (
+	"context"
+	"time"
+)
+
+// Plan is what a probe would do. Making one lists the devices and opens none.
+type Plan struct {
+	Devices []PlannedDevice `json:"devices"`
+	Notes   []string        `json:"notes,omitempty"`
+	Bound   time.Duration   `json:"bound_ns"` // the run would end within this
+	Exit    int             `json:"exit"`
+}
+
+// PlannedDevice is one device and its probes in order.
+type PlannedDevice struct {
+	Name        string `json:"name"`
+	Thunderbolt bool   `json:"thunderbolt"`
+	Steps       []Step `json:"steps"`
+}
+
+// Step is one child.
+type Step struct {
+	Probe   string        `json:"probe"`
+	Class   string        `json:"class"`
+	About   string        `json:"about"`
+	Calls   []string      `json:"calls"`
+	IDs     []string      `json:"ids"`
+	Bound   time.Duration `json:"bound_ns"`
+	Refused string        `json:"refused,omitempty"` // what keeps it from being tried, as far as is known now
+}
+
+// MakePlan lists the devices and says what Run would do with them.
+func MakePlan(ctx context.Context, o Options) (*Plan, error) {
+	store := o.Store
+	r, err := newRun(ctx, &o)
+	if err != nil {
+		return &Plan{Exit: r.doc.Exit}, err
+	}
+	r.store = nil // a plan leaves no trace
+	o.Store = store
+	if err := r.list(); err != nil {
+		return &Plan{Exit: ExitOwn}, err
+	}
+	r.choose()
+	words := o.words()
+	p := &Plan{Devices: []PlannedDevice{}, Bound: r.planBound(words), Notes: r.doc.Notes, Exit: r.exit.code()}
+	for _, d := range r.doc.Devices {
+		if d.Listed {
+			p.Devices = append(p.Devices, r.planDevice(d, words))
+		}
+	}
+	return p, nil
+}
+
+func (r *run) planDevice(d Device, words []string) PlannedDevice {
+	dr := &deviceRun{run: r, name: d.Name, tb: d.thunderbolt(r.platform.os)}
+	dr.identify()
+	pd := PlannedDevice{Name: d.Name, Thunderbolt: dr.tb}
+	for _, w := range words {
+		row, _ := rowOf(w)
+		s := Step{Probe: w, Class: row.class.String(), About: row.about, Calls: row.calls, IDs: row.ids(dr.requestFor(row)), Bound: r.bound()}
+		if c := dr.closedFor(row); c != nil {
+			s.Refused = c.text()
+		}
+		pd.Steps = append(pd.Steps, s)
+	}
+	return pd
+}
+
+// planBound is how long a run can take at most: the listing, then Thunderbolt
+// devices one after the other and all others side by side, each waiting for its
+// lock and then for every one of its children.
+func (r *run) planBound(words []string) time.Duration {
+	one := r.opts.Timeout + time.Duration(len(words))*r.bound()
+	careful, rest := 0, 0
+	for _, d := range r.doc.Devices {
+		switch {
+		case !d.Listed:
+		case d.thunderbolt(r.platform.os):
+			careful++
+		default:
+			rest++
+		}
+	}
+	waves := (rest + maxParallel - 1) / maxParallel
+	return r.bound() + time.Duration(max(careful, waves))*one
+}

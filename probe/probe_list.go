@@ -1,0 +1,136 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rdmaprobe/rdma"
+)
+
+// list loads the library and names the devices, opening none. The rows are the
+// host's: lib.load, lib.symbols, dev.enumerate.
+func (s *session) list(load func() (*rdma.Library, error)) (*rdma.DeviceList, []rdma.Device) {
+	lib, ok := s.load(load)
+	if !ok {
+		return nil, nil
+	}
+	s.symbols(lib)
+	r := s.begin("dev.enumerate", 0, nil)
+	l, err := rdma.OpenDeviceList()
+	if err != nil && !errors.Is(err, rdma.ErrNoDevice) {
+		r.fail("ibv_get_device_list", err)
+		return nil, nil
+	}
+	devices := l.Devices()
+	listed := make([]listedDevice, len(devices))
+	for i, d := range devices {
+		listed[i] = describeListed(d)
+	}
+	_ = s.child.Send(msgListed, listed)
+	r.counted("ibv_get_device_list", uint64(len(devices)))
+	return l, devices
+}
+
+// describeListed reads what needs no open device.
+func describeListed(d rdma.Device) listedDevice {
+	ld := listedDevice{
+		Name:      d.Name,
+		Transport: rdma.TransportName(rdma.IbvDeviceTransport(d.Handle)),
+		NodeType:  rdma.NodeTypeName(rdma.IbvDeviceNodeType(d.Handle)),
+	}
+	if g, err := rdma.IbvGetDeviceGUID(d.Handle); err == nil {
+		ld.NodeGUID = guidText(g)
+	}
+	return ld
+}
+
+// load is the row lib.load.
+func (s *session) load(load func() (*rdma.Library, error)) (*rdma.Library, bool) {
+	r := s.begin("lib.load", 0, nil)
+	s.announce("dlopen")
+	lib, err := load()
+	if err != nil {
+		l := Library{Asked: s.asked(), Error: err.Error(), Symbols: map[string]bool{}}
+		_ = s.child.Send(msgLibrary, l)
+		var le *rdma.LoadError
+		if errors.As(err, &le) {
+			r.o.Data = map[string]any{"class": string(le.Class)}
+		}
+		r.unknown(LibraryMissing, err.Error())
+		s.skip(LibraryMissing, "there is no verbs library", 0, "lib.symbols", "dev.enumerate")
+		return nil, false
+	}
+	s.use(lib)
+	_ = s.child.Send(msgLibrary, Library{Asked: s.asked(), Path: lib.Path(), ID: lib.ID(), Loaded: true, Symbols: lib.Symbols()})
+	r.confirmed("dlopen", nonNull, nil)
+	return lib, true
+}
+
+// asked is what dlopen was asked for.
+func (s *session) asked() string {
+	switch {
+	case s.req.Library != "":
+		return s.req.Library
+	case s.req.Profile != nil:
+		return "simulated"
+	}
+	return rdma.DefaultPath()
+}
+
+// symbols is the row lib.symbols: channels and extended queries are optional.
+func (s *session) symbols(lib *rdma.Library) {
+	r := s.begin("lib.symbols", 0, nil)
+	present, missing := 0, []string{}
+	for name, there := range lib.Symbols() {
+		if there {
+			present++
+		} else if slices.Contains(rdma.RequiredSymbols(), name) {
+			missing = append(missing, name)
+		}
+	}
+	slices.Sort(missing)
+	r.o.Value = present
+	if len(missing) > 0 {
+		r.unknown(SymbolMissing, "not in the library: "+strings.Join(missing, ", "))
+		return
+	}
+	r.o.Return = &nonNull
+	r.confirmed("dlsym", nonNull, present)
+}
+
+// streamDevices reads every device but the first req.Skip, one after the other.
+// When the process dies in one, the parent starts another that skips it.
+func (s *session) streamDevices(devices []rdma.Device) {
+	for i, d := range devices {
+		if i < s.req.Skip {
+			continue
+		}
+		s.dev, s.device, s.ctx, s.noAttr = d, d.Name, 0, ""
+		s.failed = map[string]bool{}
+		s.readDevice(s.req.DeviceAddresses[d.Name])
+		if why, _ := s.ended(); why != "" {
+			return
+		}
+	}
+}
+
+// readDevice is the read class of one device in one go: open, attributes, ports
+// and GID tables.
+func (s *session) readDevice(addresses []string) {
+	d := &Device{Name: s.device, Listed: true, Ports: []Port{}}
+	if !s.openDevice() {
+		s.skip(Precondition, "the device could not be opened", 0, "port.query", "port.state", "gid.usable", "gid.ipv4_mapped")
+		_ = s.child.Send(msgDevice, d)
+		return
+	}
+	s.queryPorts(d)
+	for i := range d.Ports {
+		s.queryGIDs(&d.Ports[i], addresses)
+	}
+	if err := s.closeDevice(); err != nil {
+		s.begin("dev.open", 0, nil).fail("ibv_close_device", fmt.Errorf("after reading the device: %w", err))
+	}
+	_ = s.child.Send(msgDevice, d)
+}

@@ -1,0 +1,129 @@
+package probe
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rdmaprobe/probe/ledger"
+)
+
+// recorder collects a run's document and writes the same rows to the ledger,
+// which may be nil. It is safe for concurrent use.
+type recorder struct {
+	mu    sync.Mutex
+	doc   *Document
+	run   *ledger.Run
+	seq   int64 // without a ledger
+	err   error // the first failure to write
+	order map[string]int
+}
+
+// runBody is what the ledger's run record holds.
+type runBody struct {
+	Tool     Tool     `json:"tool"`
+	Run      RunInfo  `json:"run"`
+	Provider Provider `json:"provider"`
+	Host     any      `json:"host,omitempty"`
+}
+
+// intentBody is what the ledger's intent record holds.
+type intentBody struct {
+	Device   string   `json:"device"`
+	NodeGUID string   `json:"node_guid,omitempty"`
+	Probe    string   `json:"probe"`
+	Class    string   `json:"class"`
+	IDs      []string `json:"ids"`
+	BootID   string   `json:"boot_id,omitempty"`
+	OSBuild  string   `json:"os_build,omitempty"`
+}
+
+// newRunID names a run where there is no ledger to number it.
+func newRunID(at time.Time) string {
+	var b [6]byte
+	rand.Read(b[:]) // never fails
+	return at.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(b[:])
+}
+
+// observe adds a row and keeps it. Rows of what was not tried stay out of the
+// ledger: they are no evidence.
+func (r *recorder) observe(o Observation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o.Run = r.doc.Run.ID
+	if o.Reason != NotTried && r.run != nil {
+		seq, err := r.run.Append(ledger.KindObservation, o)
+		r.failed(err)
+		o.Seq = seq
+	} else {
+		r.seq++
+		o.Seq = r.seq
+	}
+	r.doc.Observations = append(r.doc.Observations, o)
+}
+
+// keepDevice writes a device as it was seen. It comes before the rows about the
+// device: they are filed under its node GUID.
+func (r *recorder) keepDevice(d Device) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.run != nil {
+		_, err := r.run.Append(ledger.KindDevice, d)
+		r.failed(err)
+	}
+}
+
+// intent writes, and syncs, that something risky is about to be tried.
+func (r *recorder) intent(b intentBody) error {
+	if r.run == nil {
+		return nil
+	}
+	_, err := r.run.Intent(b)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed(err)
+	return err
+}
+
+func (r *recorder) failed(err error) {
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("cannot write the evidence: %w", err)
+	}
+}
+
+// note adds a sentence to the document, once.
+func (r *recorder) note(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.doc.Notes, text) {
+		r.doc.Notes = append(r.doc.Notes, text)
+	}
+}
+
+// sortRows puts rows in the order of devices, ids, ports and, within one of
+// those, of time: two runs then compare line by line.
+func sortRows(d *Document) {
+	place := map[string]int{}
+	for i, dev := range d.Devices {
+		place[dev.Host+"\x00"+dev.Name] = i
+	}
+	at := func(o Observation) int {
+		if o.Device == "" {
+			return -1
+		}
+		if i, ok := place[o.Host+"\x00"+o.Device]; ok {
+			return i
+		}
+		return len(place)
+	}
+	slices.SortStableFunc(d.Observations, func(a, b Observation) int {
+		return cmp.Or(
+			cmp.Compare(at(a), at(b)), cmp.Compare(a.Device, b.Device),
+			cmp.Compare(idIndex(a.ID), idIndex(b.ID)), cmp.Compare(a.ID, b.ID),
+			cmp.Compare(a.Port, b.Port))
+	})
+}

@@ -1,0 +1,62 @@
+package probe
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// request is what a child is asked to do: one task on one device, or a listing.
+type request struct {
+	Task    string          `json:"task"`              // a word of the table, or one of the listing tasks
+	Library string          `json:"library,omitempty"` // native: what to load, "" is the system's
+	Profile json.RawMessage `json:"profile,omitempty"` // simulated: the machine to play
+
+	Device      string   `json:"device,omitempty"`
+	Port        int      `json:"port,omitempty"`        // the one to work on
+	Thunderbolt bool     `json:"thunderbolt,omitempty"` // the parent's judgement of the device
+	Skip        int      `json:"skip,omitempty"`        // taskDevices: how many devices are done already
+	Addresses   []string `json:"addresses,omitempty"`   // of the device's own interface
+	GIDIndex    *int     `json:"gid_index,omitempty"`   // taken as given
+	MRSize      int      `json:"mr_size,omitempty"`     // bytes
+	Failed      []string `json:"failed,omitempty"`      // stages that failed earlier in this run: not called again
+	Samples     int      `json:"samples,omitempty"`     // of the port's state
+	SampleGap   int64    `json:"sample_gap,omitempty"`  // ns between two of them
+
+	DeviceAddresses map[string][]string `json:"device_addresses,omitempty"` // taskDevices: Addresses by device
+
+}
+
+// Listing tasks; every other task is a word of the table.
+const (
+	taskList    = "list"    // library and names, opening nothing
+	taskDevices = "devices" // the same, then every device's attributes, ports and GIDs
+)
+
+// Types of the messages that a child sends.
+const (
+	msgLibrary     = "library"     // Library
+	msgListed      = "listed"      // []listedDevice
+	msgDevice      = "device"      // Device, as far as it is known
+	msgCall        = "call"        // callMessage, before a provider call
+	msgObservation = "observation" // Observation
+	msgFault       = "fault"       // the simulated provider is about to misbehave
+)
+
+// callMessage announces a provider call and the row that it is for. Repeated
+// calls of one verb for one row are announced once; the shared page counts them.
+type callMessage struct {
+	Verb      string         `json:"verb"`
+	ID        string         `json:"id"`
+	Device    string         `json:"device,omitempty"`
+	Port      int            `json:"port,omitempty"`
+	Params    map[string]any `json:"params,omitempty"`
+	StartedAt time.Time      `json:"started_at"`
+}
+
+// listedDevice is what a listing tells of a device without opening it.
+type listedDevice struct {
+	Name      string `json:"name"`
+	NodeGUID  string `json:"node_guid,omitempty"`
+	Transport string `json:"transport,omitempty"`
+	NodeType  string `json:"node_type,omitempty"`
+}

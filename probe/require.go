@@ -1,0 +1,95 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+
+	"rdmaprobe/rdma"
+)
+
+// capabilityIDs are the evidence ids behind each capability key, and the probe
+// that records them.
+var capabilityIDs = []struct {
+	key   string
+	ids   []string
+	words []string
+}{
+	{"queue_pair_uc", []string{"qp.uc.create"}, []string{"uc"}},
+	{"send_recv", []string{"pingpong.uc", "pingpong.rc"}, []string{"pingpong"}},
+	{"queue_pair_rc", []string{"qp.rc.create"}, []string{"rc"}},
+	{"rdma_read", []string{"op.rdma_read"}, nil},
+	{"rdma_write", []string{"op.rdma_write"}, []string{"write"}},
+	{"remote_key", []string{"mr.rkey"}, []string{"mr"}},
+}
+
+// CapabilityKeys are the names of the capabilities, as in the document.
+func CapabilityKeys() []string {
+	keys := make([]string, len(capabilityIDs))
+	for i, c := range capabilityIDs {
+		keys[i] = c.key
+	}
+	return keys
+}
+
+// requiredIDs are the evidence ids of which one must be confirmed.
+func requiredIDs(what string) ([]string, bool) {
+	for _, c := range capabilityIDs {
+		if c.key == what {
+			return c.ids, true
+		}
+	}
+	if idIndex(what) < len(EvidenceIDs) {
+		return []string{what}, true
+	}
+	return nil, false
+}
+
+// requireFlags adds the probes that --require needs.
+func (o *Options) requireFlags() error {
+	for _, what := range o.Require {
+		ids, ok := requiredIDs(what)
+		if !ok {
+			return usagef("--require %s: want a capability (%s) or an evidence id", what, strings.Join(CapabilityKeys(), ", "))
+		}
+		for _, r := range table {
+			if slices.ContainsFunc(r.ids(&request{Thunderbolt: true}), func(id string) bool { return slices.Contains(ids, id) }) {
+				o.More = append(o.More, r.word)
+			}
+		}
+	}
+	return nil
+}
+
+// unmet lists what --require asks and this run did not confirm: with named
+// devices each of them must confirm it, else one is enough.
+func unmet(require, named []string, d *Document) map[string][]string {
+	missing := map[string][]string{}
+	for _, what := range require {
+		ids, _ := requiredIDs(what)
+		var lacking []string
+		met := 0
+		for _, dev := range d.Devices {
+			if confirms(d, dev.Name, ids) {
+				met++
+			} else {
+				lacking = append(lacking, dev.Name)
+			}
+		}
+		switch {
+		case slices.ContainsFunc(ids, func(id string) bool { return evidence(id).Host }):
+			if !confirms(d, "", ids) {
+				missing[what] = []string{""}
+			}
+		case len(named) > 0 && len(lacking) > 0, met == 0:
+			missing[what] = lacking
+		}
+	}
+	return missing
+}
+
+// confirms tells whether this run's rows confirm one of ids on a device.
+func confirms(d *Document, device string, ids []string) bool {
+	return slices.ContainsFunc(d.Observations, func(o Observation) bool {
+		return o.Run == d.Run.ID && o.Device == device && o.Level == rdma.CapabilityConfirmed && slices.Contains(ids, o.ID)
+	})
+}

@@ -1,0 +1,273 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"rdmaprobe/probe/guard"
+	"rdmaprobe/probe/hostfacts"
+	"rdmaprobe/probe/ledger"
+	"rdmaprobe/rdma/sim"
+)
+
+// run is one command that asks a provider.
+type run struct {
+	recorder
+	opts     *Options
+	ctx      context.Context
+	exe      string
+	started  time.Time
+	facts    *hostfacts.Host
+	profile  *sim.Profile // nil: native
+	past     *history
+	store    *ledger.Store // until begin
+	locks    string        // directory of the device locks
+	readOnly string        // why nothing of class create and up is tried; "" when it may be
+
+	exit     exitState
+	platform struct{ os, build string }
+	tb       sync.Mutex // Thunderbolt devices go one at a time
+	tbClosed *closure   // a stuck or left child of this run
+	total    int
+	done     int
+}
+
+// newRun prepares everything that needs no child.
+func newRun(ctx context.Context, o *Options) (*run, error) {
+	now := time.Now()
+	r := &run{opts: o, ctx: ctx, started: now}
+	r.doc = NewDocument(o.Tool, o.Command)
+	if !mainCalled.Load() {
+		return r, r.fail(ErrNoMain)
+	}
+	if err := o.check(); err != nil {
+		r.exit.usage = true
+		return r, r.fail(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return r, r.fail(fmt.Errorf("find this executable: %w", err))
+	}
+	r.exe = exe
+	if err := r.readHost(); err != nil {
+		r.exit.usage = true
+		return r, r.fail(err)
+	}
+	return r, r.openStore()
+}
+
+// NewDocument is a document of nothing yet.
+func NewDocument(t Tool, command []string) *Document {
+	now := time.Now()
+	if command == nil {
+		command = []string{}
+	}
+	return &Document{
+		Schema: Schema, SchemaVersion: SchemaVersion, Tool: t, Devices: []Device{}, Observations: []Observation{}, Findings: []Finding{},
+		Run:      RunInfo{ID: newRunID(now), Command: command, StartedAt: now.UTC()},
+		Provider: Provider{Kind: Native, Library: Library{Symbols: map[string]bool{}}},
+	}
+}
+
+// fail marks the document as that of a run that failed.
+func (r *run) fail(err error) error {
+	r.doc.Error = err.Error()
+	if !r.exit.usage {
+		r.exit.own = true
+	}
+	r.doc.Exit = r.exit.code()
+	return err
+}
+
+// readHost takes the host's facts from the machine, or from the profile.
+func (r *run) readHost() error {
+	if r.opts.Provider.Profile == nil {
+		s := hostfacts.Native()
+		r.facts = hostfacts.Quick(s)
+		r.doc.Run.BootID = hostfacts.BootID(s)
+	} else {
+		r.facts = &hostfacts.Host{}
+		p, err := sim.Parse(r.opts.Provider.Profile, r.facts)
+		if err != nil {
+			return usagef("profile %s: %v", r.opts.Provider.Name, err)
+		}
+		r.profile = p
+		r.doc.Provider.Kind, r.doc.Provider.Profile = Simulated, r.opts.Provider.Name
+		r.doc.Run.BootID = p.BootID
+		if p.BootID == "" {
+			r.doc.Run.BootID = r.doc.Run.ID // every run is a new boot
+		}
+		r.simulatedSysfs(p)
+	}
+	r.doc.Host = r.facts
+	r.platform.os, r.platform.build = r.facts.OS, r.facts.OSBuild
+	if r.platform.build == "" {
+		r.platform.build = r.facts.Kernel
+	}
+	r.doc.Run.Gates = r.opts.gates()
+	return nil
+}
+
+// simulatedSysfs fills in which devices a simulated kernel has, when the profile
+// does not say.
+func (r *run) simulatedSysfs(p *sim.Profile) {
+	if r.facts.SysfsDevices != nil || r.facts.OS != "linux" {
+		return
+	}
+	r.facts.SysfsDevices = []string{}
+	for _, d := range p.Devices {
+		if d.Sysfs == nil || *d.Sysfs {
+			r.facts.SysfsDevices = append(r.facts.SysfsDevices, d.Name)
+		}
+	}
+}
+
+// openStore opens the ledger and reads what it knows. A store that cannot be
+// written leaves class read, with a note.
+func (r *run) openStore() error {
+	path, err := r.storePath()
+	if err != nil {
+		return err
+	}
+	r.locks = guard.NativeLockDir()
+	if path == "none" {
+		if r.profile != nil {
+			r.locks = filepath.Join(os.TempDir(), "rdmaprobe-simulated")
+		}
+		r.past = newHistory()
+		return nil
+	}
+	if r.profile != nil {
+		r.locks = filepath.Join(filepath.Dir(path), "locks")
+	}
+	return r.useStore(path)
+}
+
+// useStore reads and opens the ledger at path.
+func (r *run) useStore(path string) error {
+	past, stats, err := readHistory(path, func(run string) bool { return ledger.RunLive(path, run) })
+	if err != nil {
+		past = newHistory()
+		r.note("the evidence of earlier runs could not be read: " + err.Error())
+	}
+	r.noteDamage(stats)
+	r.past = past
+	provider := Native
+	if r.profile != nil {
+		provider = "simulated:" + r.opts.Provider.Name
+	}
+	store, err := ledger.Open(path, provider)
+	var foreign *ledger.ForeignError
+	switch {
+	case errors.As(err, &foreign):
+		r.exit.usage = true
+		return r.fail(&UsageError{err.Error()})
+	case err != nil:
+		r.noStore(err)
+		return nil
+	}
+	r.store = store
+	return nil
+}
+
+// noteDamage says what of the ledger could not be read.
+func (r *run) noteDamage(s ledger.Stats) {
+	if s.Skipped > 0 {
+		r.note(fmt.Sprintf("%d damaged lines of the ledger were skipped", s.Skipped))
+	}
+	if s.Newer > 0 {
+		r.note(fmt.Sprintf("%d lines of the ledger are of a newer version and were skipped", s.Newer))
+	}
+}
+
+// begin opens the run in the ledger, once it is known which library answers:
+// evidence is tied to it.
+func (r *run) begin() {
+	if r.store == nil {
+		return
+	}
+	lr, err := r.store.Begin(runBody{Tool: r.doc.Tool, Run: r.doc.Run, Provider: r.doc.Provider, Host: r.facts})
+	r.store = nil
+	if err != nil {
+		r.noStore(err)
+		return
+	}
+	r.run = lr
+	r.doc.Run.ID, r.doc.Run.Seq = lr.ID, lr.N
+	for _, d := range r.doc.Devices {
+		r.keepDevice(d)
+	}
+}
+
+// noStore goes on without a ledger, reading only.
+func (r *run) noStore(err error) {
+	r.readOnly = fmt.Sprintf("the evidence cannot be kept (%v), so nothing that could hurt is tried; --store none lifts this", err)
+	r.note(r.readOnly)
+}
+
+// finish completes the document: sorted rows, findings, status.
+func (r *run) finish(command string) (*Document, error) {
+	sortRows(r.doc)
+	r.mu.Lock()
+	r.doc.Run.DurationNS = time.Since(r.started).Nanoseconds()
+	if r.err != nil {
+		r.doc.Error, r.exit.own = r.err.Error(), true
+	}
+	r.mu.Unlock()
+	r.doc.Findings = r.findings(command)
+	if r.ctx.Err() != nil {
+		r.exit.interrupted = true
+	}
+	r.exit.contained = r.exit.contained || slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
+		return o.Run == r.doc.Run.ID && o.Child != nil && o.Child.Outcome != guard.Completed
+	})
+	if command == "probe" || command == "doctor" {
+		r.exit.finding = slices.ContainsFunc(r.doc.Findings, func(f Finding) bool { return f.Severity == SeverityError })
+	}
+	r.doc.Exit = r.exit.code()
+	if r.run != nil {
+		if err := r.run.End(map[string]any{"exit": r.doc.Exit, "duration_ns": r.doc.Run.DurationNS}); err != nil && r.doc.Error == "" {
+			r.doc.Error, r.exit.own = err.Error(), true
+			r.doc.Exit = r.exit.code()
+		}
+	}
+	if r.doc.Error != "" {
+		return r.doc, errors.New(r.doc.Error)
+	}
+	return r.doc, nil
+}
+
+// progress tells the caller what comes next.
+func (r *run) progress(device, word string) {
+	if r.opts.Progress != nil {
+		r.opts.Progress(Progress{Device: device, Probe: word, Done: r.done, Total: r.total})
+	}
+}
+
+// request is a request with what every child needs.
+func (r *run) request(task string) *request {
+	q := &request{Task: task, Library: r.opts.Provider.Library, MRSize: r.opts.MRSize, GIDIndex: r.opts.GIDIndex}
+	if r.profile != nil {
+		q.Profile = r.opts.Provider.Profile
+	}
+	return q
+}
+
+// spec is how a child is run.
+func (r *run) spec(q *request, leave bool, lock *guard.Lock) (guard.Spec, error) {
+	b, err := json.Marshal(q)
+	if err != nil {
+		return guard.Spec{}, fmt.Errorf("encode request: %w", err)
+	}
+	return guard.Spec{Exe: r.exe, Args: []string{childArg}, Request: b, Soft: r.opts.Timeout, Ladder: ladder, Leave: leave, Lock: lock}, nil
+}
+
+// ladder is what follows a child's own deadline.
+var ladder = guard.Ladder{Term: 500 * time.Millisecond, Kill: 500 * time.Millisecond, GiveUp: time.Second}

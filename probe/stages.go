@@ -1,0 +1,189 @@
+package probe
+
+import (
+	"fmt"
+
+	"rdmaprobe/rdma"
+)
+
+// Sizes of what the create probes ask for. They are small: Apple's provider has
+// few slots, and a probe must not exhaust what it asks about.
+const (
+	cqDepth    = 64
+	qpDepth    = 16
+	pageSize   = 4096
+	fullAccess = rdma.IBV_ACCESS_LOCAL_WRITE | rdma.IBV_ACCESS_REMOTE_WRITE | rdma.IBV_ACCESS_REMOTE_READ
+)
+
+// nonNull is the return of a call that gave an object.
+var nonNull = Return{Pointer: true}
+
+// openDevice opens the session's device. Its row is the first of every probe.
+func (s *session) openDevice() bool {
+	if !s.usable("dev.open") {
+		return false
+	}
+	r := s.begin("dev.open", 0, nil)
+	ctx, err := s.dev.Open()
+	if err != nil {
+		r.fail("ibv_open_device", err)
+		return false
+	}
+	s.ctx = ctx
+	r.o.Data = map[string]any{"ops": rdma.InlineOps(ctx)}
+	r.confirmed("ibv_open_device", nonNull, nil)
+	return true
+}
+
+// closeDevice closes a device that only was read; a probe that creates things
+// closes it in its teardown.
+func (s *session) closeDevice() error {
+	if s.ctx == 0 {
+		return nil
+	}
+	ctx := s.ctx
+	s.ctx = 0
+	_, err := rdma.IbvCloseDevice(ctx)
+	return err
+}
+
+// own hands the open device to the teardown.
+func (s *session) own() {
+	s.push("ibv_close_device", func() (int, error) {
+		ctx := s.ctx
+		s.ctx = 0
+		return rdma.IbvCloseDevice(ctx)
+	})
+}
+
+// allocPD is the stage pd.alloc; 0 when it did not succeed.
+func (s *session) allocPD() rdma.RDMAPD {
+	if !s.usable("pd.alloc") {
+		return 0
+	}
+	r := s.begin("pd.alloc", 0, nil)
+	pd, err := rdma.IbvAllocPd(s.ctx)
+	if err != nil {
+		r.fail("ibv_alloc_pd", err)
+		return 0
+	}
+	s.push("ibv_dealloc_pd", func() (int, error) { return rdma.IbvDeallocPd(pd) })
+	r.confirmed("ibv_alloc_pd", nonNull, nil)
+	return pd
+}
+
+// createCQ is the stage cq.create; 0 when it did not succeed.
+func (s *session) createCQ(channel rdma.RDMACompChannel) rdma.RDMACQ {
+	if !s.usable("cq.create") {
+		return 0
+	}
+	r := s.begin("cq.create", 0, map[string]any{"cqe": cqDepth})
+	cq, err := rdma.IbvCreateCq(s.ctx, cqDepth, 0, channel, 0)
+	if err != nil {
+		r.fail("ibv_create_cq", err)
+		return 0
+	}
+	s.push("ibv_destroy_cq", func() (int, error) { return rdma.IbvDestroyCq(cq) })
+	r.confirmed("ibv_create_cq", nonNull, nil)
+	return cq
+}
+
+// registerMR registers mapped memory of size bytes as the row id says. The
+// region is on the teardown stack when it returns one.
+func (s *session) registerMR(id string, pd rdma.RDMAPD, size, access int) (rdma.RDMAMR, *rdma.Buffer) {
+	r := s.begin(id, 0, map[string]any{"memory": "mmap", "length": size, "access": accessNames(access)})
+	buf, err := rdma.MapBuffer(size)
+	if err != nil {
+		r.unknown(Invalid, err.Error())
+		return 0, nil
+	}
+	mr, err := rdma.IbvRegMr(pd, buf.Addr(), uintptr(size), access)
+	if err != nil {
+		r.fail("ibv_reg_mr", err)
+		_ = buf.Unmap() // nothing refers to it
+		return 0, nil
+	}
+	s.push("ibv_dereg_mr", func() (int, error) { return rdma.IbvDeregMr(mr) })
+	r.o.Data = map[string]any{"lkey": rdma.Ibv_mr_lkey(mr), "rkey": rdma.Ibv_mr_rkey(mr)}
+	r.confirmed("ibv_reg_mr", nonNull, nil)
+	return mr, buf
+}
+
+// createQP is the stage qp.TYPE.create; 0 when it did not succeed.
+func (s *session) createQP(t qpType, pd rdma.RDMAPD, cq rdma.RDMACQ) rdma.RDMAQP {
+	asked := rdma.IbvQPCap{MaxSendWR: qpDepth, MaxRecvWR: qpDepth, MaxSendSGE: 1, MaxRecvSGE: 1}
+	r := s.begin(t.id("create"), 0, map[string]any{"requested": capMap(asked)})
+	init := &rdma.IbvQPInitAttr{SendCQ: cq, RecvCQ: cq, Cap: asked, SQSigAll: 1}
+	qp, err := t.create(pd, init)
+	if err != nil {
+		r.fail("ibv_create_qp", err)
+		return 0
+	}
+	s.push("ibv_destroy_qp", func() (int, error) { return rdma.IbvDestroyQp(qp) })
+	r.o.Data = map[string]any{"granted": capMap(init.Cap), "qp_num": rdma.Ibv_qp_num(qp)}
+	// What the creation wrote back and what a query says can differ; both stay.
+	attr, queried := &rdma.IbvQPAttr{}, &rdma.IbvQPInitAttr{}
+	if _, err := rdma.IbvQueryQp(qp, attr, rdma.IBV_QP_STATE|rdma.IBV_QP_CAP, queried); err != nil {
+		r.o.Data["query_error"] = err.Error()
+	} else {
+		r.o.Data["queried"] = capMap(queried.Cap)
+		r.o.Data["state"] = rdma.QPStateName(attr.QPState)
+	}
+	r.confirmed("ibv_create_qp", nonNull, nil)
+	return qp
+}
+
+// initQP is the stage qp.TYPE.init.
+func (s *session) initQP(t qpType, qp rdma.RDMAQP, port int, access int32) bool {
+	attr := &rdma.IbvQPAttr{QPState: rdma.IBV_QPS_INIT, PortNum: uint8(port)}
+	mask := rdma.IBV_QP_STATE | rdma.IBV_QP_PKEY_INDEX | rdma.IBV_QP_PORT
+	params := map[string]any{"pkey_index": 0, "port": port}
+	if t == qpUD {
+		attr.QKey = udQKey
+		mask |= rdma.IBV_QP_QKEY
+		params["qkey"] = udQKey
+	} else {
+		attr.QPAccessFlags = access
+		mask |= rdma.IBV_QP_ACCESS_FLAGS
+		params["access"] = accessNames(int(access))
+	}
+	return s.modify(t.id("init"), port, params, qp, attr, mask)
+}
+
+// modify is one transition of a queue pair.
+func (s *session) modify(id string, port int, params map[string]any, qp rdma.RDMAQP, attr *rdma.IbvQPAttr, mask int) bool {
+	r := s.begin(id, port, params)
+	rc, err := rdma.IbvModifyQpAttr(qp, attr, mask)
+	if err != nil {
+		r.fail("ibv_modify_qp", rdma.NewModifyQPError(qp, attr, mask, rc, err))
+		return false
+	}
+	r.confirmed("ibv_modify_qp", Return{}, nil)
+	return true
+}
+
+func capMap(c rdma.IbvQPCap) map[string]any {
+	return map[string]any{
+		"max_send_wr": c.MaxSendWR, "max_recv_wr": c.MaxRecvWR, "max_send_sge": c.MaxSendSGE,
+		"max_recv_sge": c.MaxRecvSGE, "max_inline_data": c.MaxInlineData,
+	}
+}
+
+func accessNames(access int) []string {
+	names := []string{}
+	for _, f := range []struct {
+		bit  int
+		name string
+	}{
+		{rdma.IBV_ACCESS_LOCAL_WRITE, "local_write"}, {rdma.IBV_ACCESS_REMOTE_WRITE, "remote_write"}, {rdma.IBV_ACCESS_REMOTE_READ, "remote_read"},
+	} {
+		if access&f.bit != 0 {
+			names = append(names, f.name)
+			access &^= f.bit
+		}
+	}
+	if access != 0 {
+		names = append(names, fmt.Sprintf("%#x", access))
+	}
+	return names
+}
