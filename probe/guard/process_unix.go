@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,6 +65,10 @@ func start(s Spec) (*process, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stdout
 	cmd.ExtraFiles = []*os.File{messages, lifeline, shared}
 	if s.Lock != nil {
+		if s.Lock.file.Fd() == ^uintptr(0) {
+			fs.closeOurs()
+			return nil, errors.New("start child: its lock is not held any more")
+		}
 		cmd.ExtraFiles = append(cmd.ExtraFiles, s.Lock.file)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -1,0 +1,116 @@
+//go:build linux || darwin || freebsd
+
+package guard
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rdmaprobe/rdma"
+)
+
+// program starts a helper that is no child and returns its first line.
+func program(t *testing.T, helper string, env ...string) (*exec.Cmd, string) {
+	t.Helper()
+	used.Store(helper, true)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), helperEnv+"="+helper), env...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%s says nothing: %v", helper, err)
+	}
+	return cmd, strings.TrimSpace(line)
+}
+
+// orphan starts a parent with a child, kills the parent and returns the child.
+func orphan(t *testing.T, helper string, env ...string) int {
+	t.Helper()
+	used.Store(helper, true)
+	parent, line := program(t, "parent", append(env, "PARENT_OF="+helper)...)
+	pid, err := strconv.Atoi(line)
+	if err != nil || !ProcessAlive(pid) {
+		t.Fatalf("child %q is not alive: %v", line, err)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	return pid
+}
+
+func TestOrphanOutsideCallEnds(t *testing.T) {
+	pid := orphan(t, "outside a call")
+	waitUntil(t, "the orphan has ended", func() bool { return !ProcessAlive(pid) })
+}
+
+func TestOrphanInsideCallIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	pid := orphan(t, "inside a call", "LOCK_DIR="+dir)
+	// It can only be shown that it outlives its grace, by another orphan's end.
+	other := orphan(t, "outside a call")
+	waitUntil(t, "the other orphan has ended", func() bool { return !ProcessAlive(other) })
+	if !ProcessAlive(pid) {
+		t.Fatal("it was ended inside a call")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := LockDevice(ctx, dir, "dev", true); err == nil {
+		t.Error("it does not hold its device's lock")
+	} else if !strings.Contains(err.Error(), strconv.Itoa(pid)) && hasProcLocks() {
+		t.Errorf("process %d is not named: %v", pid, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the call has returned and the orphan ended", func() bool { return !ProcessAlive(pid) })
+}
+
+func TestOrphanLimit(t *testing.T) {
+	pid := orphan(t, "limited orphan")
+	waitUntil(t, "the orphan has ended", func() bool { return !ProcessAlive(pid) })
+}
+
+func hasProcLocks() bool {
+	_, err := os.Stat("/proc/locks")
+	return err == nil
+}
+
+func TestOrphanGrace(t *testing.T) {
+	c := &Child{mark: new(rdma.CallMark)}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c.ctx, c.cancel = ctx, cancel
+	exited := 0
+	c.orphaned(func() { exited++ })
+	if exited != 1 || context.Cause(c.Context()) != ErrOrphaned {
+		t.Errorf("exited %d times, cause %v", exited, context.Cause(c.Context()))
+	}
+}
+
+func TestEnterOutsideAGuard(t *testing.T) {
+	used.Store("before", true)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), helperEnv+"=before")
+	cmd.Stdin = strings.NewReader("{}\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "not started by a guard") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

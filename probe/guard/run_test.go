@@ -1,0 +1,345 @@
+//go:build linux || darwin || freebsd
+
+package guard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rdmaprobe/rdma"
+)
+
+// patient is a ladder that a well-behaved child never climbs.
+var patient = Spec{Soft: time.Minute, Ladder: Ladder{Term: time.Minute, Kill: time.Minute, GiveUp: time.Minute}}
+
+// brisk is one for children that have to be ended.
+var brisk = Spec{Soft: 300 * time.Millisecond, Ladder: Ladder{Term: 100 * time.Millisecond, Kill: 200 * time.Millisecond, GiveUp: 200 * time.Millisecond}}
+
+// as makes s start a helper.
+func (s Spec) as(helper string) Spec {
+	used.Store(helper, true)
+	s.Exe = os.Args[0]
+	s.Env = append(slices.Clone(s.Env), helperEnv+"="+helper)
+	return s
+}
+
+// runChild runs a helper and returns its messages, each as "type body".
+func runChild(t *testing.T, s Spec) (Result, []string) {
+	t.Helper()
+	var got []string
+	res, err := Run(context.Background(), s, func(m Message) { got = append(got, m.Type+" "+string(m.Body)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.PID <= 0 || res.Duration <= 0 {
+		t.Errorf("pid %d, duration %v", res.PID, res.Duration)
+	}
+	return res, got
+}
+
+// waitUntil waits for what another process does.
+func waitUntil(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !cond(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func TestMessagesArriveInOrder(t *testing.T) {
+	s := patient.as("echo")
+	s.Request = []byte(strings.Repeat("request ", 100_000)) // more than a pipe holds
+	res, got := runChild(t, s)
+	body, _ := json.Marshal(string(s.Request))
+	want := []string{`observation {"n":1}`, `observation {"n":2}`, "done " + string(body)}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %.200q", got)
+	}
+	if res.Outcome != Completed || res.Exit != "exit status 0" || res.Alive || res.InCall || res.Interrupted || len(res.Rungs) > 0 {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestChildEnvironment(t *testing.T) {
+	t.Setenv("GOTRACEBACK", "crash")
+	t.Setenv("GORACE", "halt_on_error=1")
+	t.Setenv("KEPT", "1")
+	s := patient
+	s.Env = []string{"ADDED=2"}
+	_, got := runChild(t, s.as("environment"))
+	want := []string{`done ["single","halt_on_error=1 atexit_sleep_ms=0","1","2"]`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestMessageTooLargeIsRefused(t *testing.T) {
+	if _, got := runChild(t, patient.as("too large")); !slices.Equal(got, []string{"done true"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestEndsByItself(t *testing.T) {
+	verb := rdma.Verbs()
+	for _, tc := range []struct {
+		helper string
+		want   Result
+	}{
+		{"no result", Result{Outcome: Crashed, Exit: "exit status 0"}},
+		{"exit 2", Result{Outcome: Crashed, Exit: "exit status 2"}},
+		{"crash in C", Result{Outcome: Crashed, Exit: "exit status 2", Signal: "SIGSEGV: segmentation violation", InCall: true, Verb: "ibv_get_device_list", Calls: 1}},
+		{"crash in noise", Result{Outcome: Crashed, Exit: "exit status 2", Signal: "SIGSEGV: segmentation violation", InCall: true, Verb: verb[2], Calls: 7}},
+		{"signal", Result{Outcome: Crashed, Exit: "signal: killed", Signal: "SIGKILL: killed", InCall: true, Verb: verb[0], Calls: 1}},
+		{"nil dereference", Result{Outcome: Crashed, Exit: "exit status 2", Panic: "panic: runtime error: invalid memory address or nil pointer dereference"}},
+		{"unlock", Result{Outcome: Crashed, Exit: "exit status 2", Panic: "fatal error: sync: unlock of unlocked mutex"}},
+		{"bad memory", Result{Outcome: Crashed, Exit: "exit status 2", Signal: "SIGSEGV: segmentation violation"}},
+		{"done and exit 7", Result{Outcome: Completed, Exit: "exit status 7"}},
+		{"torn page", Result{Outcome: Crashed, Exit: "exit status 0", InCall: true}},
+		{"forged page", Result{Outcome: Crashed, Exit: "exit status 0", InCall: true}},
+	} {
+		t.Run(tc.helper, func(t *testing.T) {
+			res, _ := runChild(t, patient.as(tc.helper))
+			got := Result{Outcome: res.Outcome, Exit: res.Exit, Signal: res.Signal, Panic: res.Panic, InCall: res.InCall, Verb: res.Verb, Calls: res.Calls}
+			if got.Outcome != tc.want.Outcome || got.Exit != tc.want.Exit || got.Signal != tc.want.Signal || got.Panic != tc.want.Panic ||
+				got.InCall != tc.want.InCall || got.Verb != tc.want.Verb || got.Calls != tc.want.Calls {
+				t.Errorf("got  %+v\nwant %+v\nstderr %s", got, tc.want, res.Stderr)
+			}
+		})
+	}
+}
+
+func TestLadder(t *testing.T) {
+	for _, tc := range []struct {
+		helper   string
+		leave    bool
+		outcome  Outcome
+		rungs    []string
+		messages []string
+	}{
+		{"until asked", false, Completed, nil, []string{`done "the deadline has passed"`}},
+		{"ignores SIGTERM", false, TimedOut, []string{"SIGTERM", "SIGKILL"}, nil},
+		{"ignores SIGTERM", true, TimedOut, []string{"SIGTERM", "SIGKILL"}, nil},
+		{"busy loop", false, TimedOut, []string{"SIGTERM", "SIGKILL"}, nil},
+		{"inside a call", false, TimedOut, []string{"SIGTERM", "SIGKILL"}, []string{"in"}},
+		{"outside a call", true, TimedOut, []string{"SIGTERM", "SIGKILL"}, []string{"out"}},
+		{"done and hang", true, Completed, []string{"SIGKILL"}, []string{"done null"}},
+	} {
+		t.Run(tc.helper, func(t *testing.T) {
+			s := brisk.as(tc.helper)
+			s.Leave = tc.leave
+			if tc.rungs == nil {
+				s.Ladder = patient.Ladder
+			}
+			if slices.Contains([]string{"inside a call", "outside a call", "done and hang"}, tc.helper) {
+				s.Soft = 5 * time.Second // its message comes first, on a slow machine too
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var got []string
+			res, err := Run(ctx, s, func(m Message) {
+				got = append(got, m.Type+" "+string(m.Body))
+				if m.Type == "in" || m.Type == "out" {
+					got[len(got)-1] = m.Type // without its pid
+					cancel()                 // no need to wait for the deadline
+				}
+			})
+			if err != nil || res.Outcome != tc.outcome || !slices.Equal(res.Rungs, tc.rungs) || !slices.Equal(got, tc.messages) || res.Alive {
+				t.Errorf("%v %+v, messages %q", err, res, got)
+			}
+			if limit := s.Bound(); res.Duration > limit {
+				t.Errorf("took %v, the bound is %v", res.Duration, limit)
+			}
+		})
+	}
+}
+
+func TestBound(t *testing.T) {
+	s := Spec{Soft: 5 * time.Second, Ladder: Ladder{Term: time.Second, Kill: 2 * time.Second, GiveUp: 3 * time.Second}}
+	if got := s.Bound(); got < 11*time.Second || got > 12*time.Second {
+		t.Errorf("bound %v", got)
+	}
+}
+
+func TestCancelAsksAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var got []string
+	s := patient.as("until asked")
+	time.AfterFunc(100*time.Millisecond, cancel)
+	res, err := Run(ctx, s, func(m Message) { got = append(got, string(m.Body)) })
+	if err != nil || !res.Interrupted || !slices.Equal(res.Rungs, []string{"SIGTERM"}) {
+		t.Fatalf("%v %+v", err, res)
+	}
+	// On a slow machine the signal may come before the child can catch it.
+	if res.Outcome == Completed && !slices.Equal(got, []string{`"asked to end"`}) || res.Outcome != Completed && res.Outcome != TimedOut {
+		t.Errorf("%s with %q", res.Outcome, got)
+	}
+}
+
+func TestStuckGivesUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	res, err := Run(ctx, brisk.as("plays unkillable"), func(m Message) {
+		if m.Type == msgFault {
+			cancel()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"SIGTERM (withheld)", "SIGKILL (withheld)", "gave up"}
+	if res.Outcome != Stuck || !res.Alive || res.Exit != "still running" || !res.InCall || res.Verb != rdma.Verbs()[3] || !slices.Equal(res.Rungs, want) {
+		t.Errorf("%+v", res)
+	}
+	if !ProcessAlive(res.PID) {
+		t.Error("the child is gone")
+	}
+	endChild(t, res.PID)
+}
+
+func TestLeftInsideCall(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	dir := t.TempDir()
+	lock, err := LockDevice(ctx, dir, "dev", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := brisk.as("inside a call")
+	s.Leave, s.Lock = true, lock
+	res, err := Run(ctx, s, func(Message) { cancel() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Outcome != Left || !res.Alive || !res.InCall || res.Verb != rdma.Verbs()[4] || res.Calls != 9 || !slices.Equal(res.Rungs, []string{"SIGTERM", "left"}) {
+		t.Errorf("%+v", res)
+	}
+	lock.Unlock()
+	_, err = LockDevice(ctx, dir, "dev", false)
+	var busy *BusyError
+	if !errors.As(err, &busy) || busy.PID != 0 && busy.PID != res.PID {
+		t.Errorf("the left child %d does not hold its lock: %v", res.PID, err)
+	}
+	// The call returns: the child ends by itself, though its pipes are closed.
+	if err := syscall.Kill(res.PID, syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the child has ended", func() bool { return !ProcessAlive(res.PID) })
+	again, err := LockDevice(context.Background(), dir, "dev", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Unlock()
+}
+
+// endChild kills a child that a run gave up, and waits until it is gone.
+func endChild(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the child has ended", func() bool { return !ProcessAlive(pid) })
+}
+
+func TestFloodOnStdout(t *testing.T) {
+	res, got := runChild(t, patient.as("flood"))
+	if res.Outcome != Completed || !slices.Equal(got, []string{"done null"}) || res.StderrBytes != 64<<20 {
+		t.Errorf("%s %q, %d bytes", res.Outcome, got, res.StderrBytes)
+	}
+	if len(res.Stderr) > 8*keepBytes || strings.Contains(res.Stderr, "\x1b") || !strings.Contains(res.Stderr, "bytes left out") {
+		t.Errorf("kept %d bytes: %.300q", len(res.Stderr), res.Stderr)
+	}
+}
+
+func TestForeignTextOnMessageChannel(t *testing.T) {
+	res, got := runChild(t, patient.as("foreign messages"))
+	want := []string{"observation 1", "observation 2", `done "real"`}
+	if res.Outcome != Completed || !slices.Equal(got, want) || res.Foreign <= 3*maxLine {
+		t.Errorf("%s %q, %d foreign bytes", res.Outcome, got, res.Foreign)
+	}
+}
+
+func TestGrandchildrenDoNotHoldTheRun(t *testing.T) {
+	used.Store("sleeper", true)
+	for _, helper := range []string{"grandchild", "escaped grandchild"} {
+		t.Run(helper, func(t *testing.T) {
+			res, got := runChild(t, patient.as(helper))
+			var pid int
+			if len(got) != 1 || json.Unmarshal([]byte(strings.TrimPrefix(got[0], "done ")), &pid) != nil {
+				t.Fatalf("messages %q", got)
+			}
+			if res.Outcome != Completed {
+				t.Errorf("%+v", res)
+			}
+			if helper == "escaped grandchild" {
+				endChild(t, pid)
+				return
+			}
+			waitUntil(t, "the group is swept", func() bool { return !ProcessAlive(pid) })
+		})
+	}
+}
+
+func TestOurOwnFaults(t *testing.T) {
+	t.Run("no executable", func(t *testing.T) {
+		s := patient
+		s.Exe = t.TempDir() + "/none"
+		if _, err := Run(context.Background(), s, nil); !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+	})
+	t.Run("no deadline", func(t *testing.T) {
+		if _, err := Run(context.Background(), Spec{Exe: os.Args[0]}, nil); err == nil {
+			t.Error("no error")
+		}
+	})
+	t.Run("request too large", func(t *testing.T) {
+		s := patient.as("echo")
+		s.Request = make([]byte, MaxRequest+1)
+		if _, err := Run(context.Background(), s, nil); err == nil {
+			t.Error("no error")
+		}
+	})
+	t.Run("context over", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if res, err := Run(ctx, patient.as("echo"), nil); !errors.Is(err, context.Canceled) || !res.Interrupted || res.PID != 0 {
+			t.Error(res, err)
+		}
+	})
+	t.Run("unlocked lock", func(t *testing.T) {
+		s := patient.as("echo")
+		var err error
+		if s.Lock, err = LockDevice(context.Background(), t.TempDir(), "dev", false); err != nil {
+			t.Fatal(err)
+		}
+		s.Lock.Unlock()
+		if _, err := Run(context.Background(), s, nil); err == nil {
+			t.Error("no error")
+		}
+	})
+	t.Run("never enters", func(t *testing.T) {
+		res, err := Run(context.Background(), patient.as("not a child"), nil)
+		if err == nil || !strings.Contains(err.Error(), "no such library") || res.Outcome != Crashed || res.PID == 0 {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+}
+
+// BenchmarkChild is the bare cost of one contained child.
+func BenchmarkChild(b *testing.B) {
+	s := patient.as("echo")
+	for b.Loop() {
+		if res, err := Run(context.Background(), s, nil); err != nil || res.Outcome != Completed {
+			b.Fatal(res, err)
+		}
+	}
+}
