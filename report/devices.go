@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"rdmaprobe/probe"
+)
+
+// maxAddress is the longest address that the devices table shows whole, that of
+// an IPv4-mapped GID; a longer one is named by its class and is whole in wide.
+const maxAddress = len("::ffff:255.255.255.255")
+
+// devicesGrid has a row per port, and one per device without ports.
+func (t *printer) devicesGrid() *grid {
+	g := &grid{head: []string{"DEVICE", "PORT", "STATE", "LINK", "GB/S", "MTU", "NETDEV", "ADDRESS"}}
+	hosts := len(groups(t.d)) > 1
+	if hosts {
+		g.head = append([]string{"HOST"}, g.head...)
+	}
+	for i := range t.d.Devices {
+		dev := &t.d.Devices[i]
+		ports := dev.Ports
+		if len(ports) == 0 {
+			ports = []probe.Port{{State: stateWithoutPorts(dev)}}
+		}
+		for k := range ports {
+			p := &ports[k]
+			row := []cell{
+				name(dev.Name), number(p.Num), stateCell(p.State), name(p.LinkLayer), text(speed(p.Speed)),
+				number(p.ActiveMTU), name(p.Netdev), name(t.address(dev, p)),
+			}
+			if hosts {
+				row = append([]cell{name(dev.Host)}, row...)
+			}
+			g.add(row...)
+		}
+	}
+	return g
+}
+
+// stateWithoutPorts says why a device shows no port.
+func stateWithoutPorts(dev *probe.Device) string {
+	if !dev.Listed {
+		return "unlisted"
+	}
+	return ""
+}
+
+// address is how the port would be addressed: its LID on InfiniBand, else the
+// index and text of the GID that would be chosen, or of the first one.
+func (t *printer) address(dev *probe.Device, p *probe.Port) string {
+	if p.Addressing == "lid" {
+		if p.LID == nil {
+			return ""
+		}
+		return fmt.Sprintf("lid %d", *p.LID)
+	}
+	g := gidToUse(t.r, dev, p)
+	if g == nil {
+		return ""
+	}
+	a := g.GID
+	if len(a) > maxAddress && g.Class != "" {
+		a = g.Class
+	}
+	return fmt.Sprintf("%d %s", g.Index, a)
+}
+
+// gidToUse is the entry that gid.usable chose; without such a row the first.
+func gidToUse(r rows, dev *probe.Device, p *probe.Port) *probe.GID {
+	index, ok := r.chosen(dev, p.Num)
+	for i := range p.GIDs {
+		if !ok || p.GIDs[i].Index == index {
+			return &p.GIDs[i]
+		}
+	}
+	return nil
+}
+
+func stateCell(state string) cell {
+	c := name(state)
+	switch state {
+	case "active":
+		c.tone = good
+	case "down", "unlisted":
+		c.tone = bad
+	case "":
+	default:
+		c.tone = odd
+	}
+	return c
+}
+
+// number is a cell of a count from 1; 0 was not read.
+func number(n int) cell {
+	if n == 0 {
+		return cell{}
+	}
+	return cell{text: strconv.Itoa(n)}
+}
+
+// speed writes Gb/s; 0 was not read.
+func speed(gbps float64) string {
+	if gbps == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(gbps, 'g', -1, 64)
+}

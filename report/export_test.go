@@ -1,0 +1,14 @@
+package report
+
+import "rdmaprobe/probe"
+
+// SampleDocuments are the well-formed samples, for tests outside of the package.
+func SampleDocuments() map[string]*probe.Document {
+	docs := map[string]*probe.Document{}
+	for _, s := range samples {
+		if s.name != "hostile" && s.name != "hostile-devices" {
+			docs[s.name] = s.doc()
+		}
+	}
+	return docs
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"rdmaprobe/probe"
+)
+
+// severityRank orders findings; a severity of a later version comes last.
+var severityRank = map[string]int{probe.SeverityError: -3, probe.SeverityWarning: -2, probe.SeverityInfo: -1}
+
+var severityTone = map[string]tone{probe.SeverityError: bad, probe.SeverityWarning: odd}
+
+// worstFirst is the findings by severity, otherwise in their own order.
+func worstFirst(d *probe.Document) []probe.Finding {
+	f := slices.Clone(d.Findings)
+	slices.SortStableFunc(f, func(a, b probe.Finding) int {
+		return cmp.Compare(severityRank[a.Severity], severityRank[b.Severity])
+	})
+	return f
+}
+
+// findings prints every finding: what, where, why, what to do.
+func (t *printer) findings() {
+	for _, f := range worstFirst(t.d) {
+		t.section()
+		word := cleanName(f.Severity)
+		t.line("%s  %s  %s", t.p.paint(severityTone[f.Severity], word), cleanName(f.Code), cleanName(f.Scope))
+		t.prose("  ", Clean(f.Message))
+		t.hint("  fix:   ", f.Remedy)
+		t.hint("  undo:  ", f.Undo)
+		t.hint("  check: ", f.Check)
+		if !t.wide {
+			continue
+		}
+		for _, o := range f.Observations {
+			t.hint("  saw:   ", o)
+		}
+		for _, fact := range f.Facts {
+			t.hint("  fact:  ", fact)
+		}
+	}
+}
+
+// hint prints one labelled text of a finding, if there is one.
+func (t *printer) hint(label, s string) {
+	if s = Clean(s); s != "" {
+		t.prose(label, s)
+	}
+}

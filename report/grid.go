@@ -1,0 +1,122 @@
+package report
+
+import (
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// cell is one cell: its text, clean, and what it means.
+type cell struct {
+	text string
+	tone tone
+}
+
+// grid is a table before it has widths. An empty cell shows as "-".
+type grid struct {
+	head []string
+	rows [][]cell
+}
+
+// gap is the space between two columns; minColumn is what a cut column keeps.
+const (
+	gap       = 2
+	minColumn = 6
+)
+
+func (g *grid) add(cells ...cell) { g.rows = append(g.rows, cells) }
+
+// text makes a cell of a foreign text.
+func text(s string) cell { return cell{text: Clean(s)} }
+
+// name makes a cell of a foreign name.
+func name(s string) cell { return cell{text: cleanName(s)} }
+
+// widths are the columns' natural widths.
+func (g *grid) widths() []int {
+	w := make([]int, len(g.head))
+	for i, h := range g.head {
+		w[i] = width(h)
+	}
+	for _, row := range g.rows {
+		for i, c := range row {
+			w[i] = max(w[i], width(c.text))
+		}
+	}
+	return w
+}
+
+// fit narrows the widest columns until a line has at most limit columns, or
+// until no column can give more.
+func fit(w []int, limit int) {
+	total := gap * (len(w) - 1)
+	for _, n := range w {
+		total += n
+	}
+	for total > limit {
+		widest := 0
+		for i := range w {
+			if w[i] > w[widest] {
+				widest = i
+			}
+		}
+		if w[widest] <= minColumn {
+			return
+		}
+		w[widest]--
+		total--
+	}
+}
+
+// render writes the grid: cut first, then coloured, so that no cut falls into an
+// escape sequence. A limit of 0 cuts nothing.
+func (g *grid) render(s *sink, p palette, limit int) error {
+	if len(g.rows) == 0 {
+		return nil
+	}
+	w := g.widths()
+	if limit > 0 {
+		fit(w, limit)
+	}
+	t := newTable(s)
+	head := make([]string, len(g.head))
+	for i, h := range g.head {
+		head[i] = cut(h, w[i])
+	}
+	t.Header(head)
+	for _, row := range g.rows {
+		line := make([]string, len(row))
+		for i, c := range row {
+			if c.text == "" {
+				c = cell{"-", faint}
+			}
+			line[i] = p.paint(c.tone, cut(c.text, w[i]))
+		}
+		if err := t.Append(line); err != nil {
+			return err
+		}
+	}
+	return t.Render()
+}
+
+// newTable is the table library without its defaults: it would capitalise and
+// split headers, wrap cells and draw lines.
+func newTable(s *sink) *tablewriter.Table {
+	return tablewriter.NewTable(s,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Symbols: tw.NewSymbols(tw.StyleNone),
+			Settings: tw.Settings{
+				Lines:      tw.LinesNone,
+				Separators: tw.SeparatorsNone,
+			},
+		})),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+		tablewriter.WithRowAlignment(tw.AlignLeft),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithPadding(tw.Padding{Left: "", Right: "  ", Overwrite: true}),
+		tablewriter.WithEastAsian(tw.Off),
+	)
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"rdmaprobe/probe"
+	"rdmaprobe/probe/hostfacts"
+)
+
+// hostsOf are the machines of a document.
+func hostsOf(d *probe.Document) []hostfacts.Host {
+	if len(d.Hosts) > 0 {
+		return d.Hosts
+	}
+	if d.Host != nil {
+		return []hostfacts.Host{*d.Host}
+	}
+	return nil
+}
+
+// hostName is the label of a row's host: its own, else the document's.
+func hostName(d *probe.Document, own string) string {
+	if own == "" && d.Host != nil {
+		own = d.Host.Name
+	}
+	return own
+}
+
+// hostLine is a machine in one line, of what is known.
+func hostLine(h hostfacts.Host) string {
+	var parts []string
+	add := func(s string) {
+		if s = strings.TrimSpace(Clean(s)); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	system := h.OS + " " + h.OSVersion
+	if h.OSBuild != "" {
+		system += " (" + h.OSBuild + ")"
+	}
+	add(system)
+	add(h.Arch)
+	add(h.Model)
+	label := "host"
+	if h.Name != "" {
+		label = "host " + cleanName(h.Name)
+	}
+	if len(parts) == 0 {
+		return label
+	}
+	return label + ": " + strings.Join(parts, ", ")
+}
+
+// libraryLine names the verbs library that answered; "" when none did.
+func libraryLine(d *probe.Document) string {
+	l := d.Provider.Library
+	if !l.Loaded {
+		return ""
+	}
+	path := l.Path
+	if path == "" {
+		path = l.Asked
+	}
+	if path == "" {
+		return ""
+	}
+	s := "library " + Clean(path)
+	if l.ID != "" {
+		s += " (" + Clean(l.ID) + ")"
+	}
+	return s
+}
+
+func simulatedLine(d *probe.Document) string {
+	profile := ""
+	if d.Provider.Profile != "" {
+		profile = " " + Clean(d.Provider.Profile)
+	}
+	return fmt.Sprintf("simulated provider%s: no machine gave these answers", profile)
+}
+
+// emptyLines say what went wrong and why no device is shown: the document's
+// error, a library that did not load, an empty list.
+func emptyLines(d *probe.Document) []string {
+	var lines []string
+	if d.Error != "" {
+		lines = append(lines, "error: "+Clean(d.Error))
+	}
+	l := d.Provider.Library
+	noLibrary := !l.Loaded && l.Error != ""
+	if noLibrary && !strings.Contains(d.Error, l.Error) {
+		lines = append(lines, "no verbs library: "+Clean(l.Error))
+	}
+	if len(d.Devices) > 0 || noLibrary || d.Error != "" {
+		return lines
+	}
+	if !l.Loaded && len(d.Observations) == 0 {
+		return append(lines, "no evidence: nothing has been recorded here yet")
+	}
+	return append(lines, "no RDMA device listed")
+}

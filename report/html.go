@@ -1,0 +1,177 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"rdmaprobe/probe"
+)
+
+// pageStyle is the whole look of the page: light and dark, and readable on a
+// phone. html/template would cost 1.8 MiB of binary for less.
+//
+//go:embed page.css
+var pageStyle string
+
+// page writes HTML. Every foreign text goes through esc.
+type page struct{ *printer }
+
+// esc makes a foreign text safe inside an element and a quoted attribute.
+func esc(s string) string { return html.EscapeString(Clean(s)) }
+
+// renderHTML writes one page that needs nothing else: no script, no font, no
+// picture from anywhere.
+func renderHTML(w io.Writer, d *probe.Document, o Options) error {
+	p := page{newPrinter(w, d, o, false)}
+	p.s.printf("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+	p.s.printf("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
+	p.s.printf("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
+	p.s.printf("<title>RDMA report</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>RDMA report</h1>\n", pageStyle)
+	p.about()
+	p.capabilities()
+	p.findingList()
+	p.htmlGrid("Ports", p.devicesGrid())
+	p.htmlGrid("GID tables", dropEmpty(p.oneHost(p.gidsGrid())))
+	p.latencies()
+	p.htmlGrid("Limits", dropEmpty(p.oneHost(p.limitsGrid())))
+	p.observations()
+	p.list("Not read", notReadTexts(d))
+	p.list("Notes", d.Notes)
+	p.s.printf("</body>\n</html>\n")
+	return p.s.close()
+}
+
+// about says whose machine, which library and which run.
+func (p page) about() {
+	p.s.printf("<ul class=\"about\">\n")
+	for _, h := range hostsOf(p.d) {
+		p.s.printf("<li>%s</li>\n", esc(hostLine(h)))
+	}
+	if l := libraryLine(p.d); l != "" {
+		p.s.printf("<li>%s</li>\n", esc(l))
+	}
+	p.s.printf("<li>%s %s, run %s at %s</li>\n", esc(p.d.Tool.Name), esc(p.d.Tool.Version), esc(p.d.Run.ID),
+		p.d.Run.StartedAt.UTC().Format("2006-01-02 15:04:05Z"))
+	p.s.printf("</ul>\n")
+	if p.d.Provider.Kind == probe.Simulated {
+		p.s.printf("<p class=\"odd\">%s</p>\n", esc(simulatedLine(p.d)))
+	}
+	for _, l := range emptyLines(p.d) {
+		p.s.printf("<p class=\"bad\">%s</p>\n", esc(l))
+	}
+}
+
+// capabilities is the matrix, one per host.
+func (p page) capabilities() {
+	var all []matrixRow
+	for _, host := range groups(p.d) {
+		m := matrixOf(p.d, p.r, host)
+		title := "Capabilities"
+		if host != "" {
+			title += " of " + cleanName(host)
+		}
+		p.htmlGrid(title, matrixGrid(p.printer, m))
+		all = append(all, m...)
+	}
+	if items := legend(all); len(items) > 0 {
+		p.s.printf("<p class=\"faint\">%s</p>\n", esc(strings.Join(items, "; ")))
+	}
+	p.documented()
+}
+
+// documented lists the claims that the evidence contradicts.
+func (p page) documented() {
+	var items []string
+	for _, host := range groups(p.d) {
+		for _, row := range matrixOf(p.d, p.r, host) {
+			for i, v := range row.verdicts {
+				for _, c := range v.sum.Documented {
+					if v.sum.Contradicts {
+						items = append(items, claim(row.dev, columns[i], v, c))
+					}
+				}
+			}
+		}
+	}
+	p.list("Evidence against documents", items)
+}
+
+// findingList is the findings, worst first.
+func (p page) findingList() {
+	for i, f := range worstFirst(p.d) {
+		if i == 0 {
+			p.s.printf("<h2>Findings</h2>\n")
+		}
+		p.s.printf("<section class=\"finding\">\n<h3><span class=\"%s\">%s</span> <code>%s</code> %s</h3>\n<p>%s</p>\n",
+			toneClass[severityTone[f.Severity]], esc(f.Severity), esc(f.Code), esc(f.Scope), esc(f.Message))
+		for _, h := range []struct{ label, text string }{{"Fix", f.Remedy}, {"Undo", f.Undo}, {"Check", f.Check}} {
+			if h.text != "" {
+				p.s.printf("<p><b>%s:</b> %s</p>\n", h.label, esc(h.text))
+			}
+		}
+		p.s.printf("</section>\n")
+	}
+}
+
+// observations is every row, folded away.
+func (p page) observations() {
+	if len(p.d.Observations) == 0 {
+		return
+	}
+	p.s.printf("<details>\n<summary>%d observations</summary>\n", len(p.d.Observations))
+	p.htmlGrid("", dropEmpty(p.oneHost(p.observationsGrid())))
+	p.s.printf("</details>\n")
+}
+
+// toneClass is the class of a tone in page.css.
+var toneClass = map[tone]string{plain: "plain", good: "good", bad: "bad", odd: "odd", faint: "faint"}
+
+// htmlGrid writes a table that scrolls by itself where the page is narrow.
+func (p page) htmlGrid(title string, g *grid) {
+	if len(g.rows) == 0 {
+		return
+	}
+	if title != "" {
+		p.s.printf("<h2>%s</h2>\n", esc(title))
+	}
+	p.s.printf("<div class=\"scroll\"><table>\n<thead><tr>")
+	for _, h := range g.head {
+		p.s.printf("<th scope=\"col\">%s</th>", esc(h))
+	}
+	p.s.printf("</tr></thead>\n<tbody>\n")
+	for _, row := range g.rows {
+		p.s.printf("<tr>")
+		for _, c := range row {
+			if c.tone == plain {
+				p.s.printf("<td>%s</td>", esc(c.text))
+			} else {
+				p.s.printf("<td class=\"%s\">%s</td>", toneClass[c.tone], esc(c.text))
+			}
+		}
+		p.s.printf("</tr>\n")
+	}
+	p.s.printf("</tbody></table></div>\n")
+}
+
+// list writes texts under a heading.
+func (p page) list(title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	p.s.printf("<h2>%s</h2>\n<ul>\n", esc(title))
+	for _, s := range items {
+		p.s.printf("<li>%s</li>\n", esc(s))
+	}
+	p.s.printf("</ul>\n")
+}
+
+func notReadTexts(d *probe.Document) []string {
+	var texts []string
+	for _, n := range d.NotRead {
+		texts = append(texts, fmt.Sprintf("%s from %s: %s", Clean(n.Fact), Clean(n.Source), Clean(n.Why)))
+	}
+	return texts
+}

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"rdmaprobe/probe"
+	"rdmaprobe/probe/hostfacts"
+)
+
+// The lines of JSON Lines: each an object with a kind, its fields named as in
+// the document.
+type (
+	runLine struct {
+		Kind          string         `json:"kind"`
+		Schema        string         `json:"schema"`
+		SchemaVersion string         `json:"schema_version"`
+		Tool          probe.Tool     `json:"tool"`
+		Run           probe.RunInfo  `json:"run"`
+		Provider      probe.Provider `json:"provider"`
+	}
+	hostLines struct {
+		Kind string `json:"kind"`
+		hostfacts.Host
+	}
+	deviceLine struct {
+		Kind string `json:"kind"`
+		probe.Device
+	}
+	observationLine struct {
+		Kind string `json:"kind"`
+		probe.Observation
+	}
+	findingLine struct {
+		Kind string `json:"kind"`
+		probe.Finding
+	}
+	endLine struct {
+		Kind    string          `json:"kind"`
+		NotRead []probe.NotRead `json:"not_read,omitempty"`
+		Error   string          `json:"error,omitempty"`
+		Notes   []string        `json:"notes,omitempty"`
+		Exit    int             `json:"exit"`
+	}
+)
+
+// renderJSONL writes the parts of a document as lines of kind run, host, device,
+// observation, finding and, last, end: without an end the text was cut short.
+func renderJSONL(w io.Writer, d *probe.Document, _ Options) error {
+	d = whole(d)
+	lines := []any{runLine{"run", d.Schema, d.SchemaVersion, d.Tool, d.Run, d.Provider}}
+	for _, h := range hostsOf(d) {
+		lines = append(lines, hostLines{"host", h})
+	}
+	for _, dev := range d.Devices {
+		lines = append(lines, deviceLine{"device", dev})
+	}
+	for _, o := range d.Observations {
+		lines = append(lines, observationLine{"observation", o})
+	}
+	for _, f := range d.Findings {
+		lines = append(lines, findingLine{"finding", f})
+	}
+	lines = append(lines, endLine{"end", d.NotRead, d.Error, d.Notes, d.Exit})
+	for _, l := range lines {
+		b, err := encode(l, "")
+		if err != nil {
+			return fmt.Errorf("encode line: %w", err)
+		}
+		if _, err := w.Write(b); err != nil {
+			return fmt.Errorf("write line: %w", err)
+		}
+	}
+	return nil
+}

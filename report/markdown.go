@@ -1,0 +1,153 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"rdmaprobe/probe"
+)
+
+// renderMarkdown writes a page for an issue or a wiki: what was seen on which
+// machine, the matrix, ports, findings, and every observation folded away.
+func renderMarkdown(w io.Writer, d *probe.Document, o Options) error {
+	t := newPrinter(w, d, o, false)
+	t.s.printf("# RDMA report\n\n")
+	for _, h := range hostsOf(d) {
+		t.s.printf("- %s\n", mdText(hostLine(h)))
+	}
+	if l := libraryLine(d); l != "" {
+		t.s.printf("- %s\n", mdText(l))
+	}
+	if d.Provider.Kind == probe.Simulated {
+		t.s.printf("- **%s**\n", mdText(simulatedLine(d)))
+	}
+	t.s.printf("- %s %s, run %s at %s\n", mdText(d.Tool.Name), mdText(d.Tool.Version), mdText(d.Run.ID),
+		d.Run.StartedAt.UTC().Format("2006-01-02 15:04:05Z"))
+	for _, l := range emptyLines(d) {
+		t.s.printf("\n**%s**\n", mdText(l))
+	}
+	t.mdMatrix()
+	t.mdFindings()
+	t.mdGrid("Ports", t.devicesGrid())
+	t.mdGrid("GIDs", dropEmpty(t.oneHost(t.gidsGrid())))
+	t.mdObservations()
+	for i, n := range d.Notes {
+		if i == 0 {
+			t.s.printf("\n## Notes\n\n")
+		}
+		t.s.printf("- %s\n", mdText(n))
+	}
+	return t.s.close()
+}
+
+func (t *printer) mdMatrix() {
+	var all []matrixRow
+	for _, host := range groups(t.d) {
+		m := matrixOf(t.d, t.r, host)
+		if len(m) == 0 {
+			continue
+		}
+		title := "Capabilities"
+		if host != "" {
+			title += " of " + cleanName(host)
+		}
+		t.mdGrid(title, matrixGrid(t, m))
+		all = append(all, m...)
+	}
+	if items := legend(all); len(items) > 0 {
+		t.s.printf("\n%s\n", mdText(strings.Join(items, "; ")))
+	}
+}
+
+func (t *printer) mdFindings() {
+	for i, f := range worstFirst(t.d) {
+		if i == 0 {
+			t.s.printf("\n## Findings\n\n")
+		}
+		t.s.printf("- **%s** %s (%s): %s\n", mdText(f.Severity), mdCode(f.Code), mdText(f.Scope), mdText(f.Message))
+		if f.Remedy != "" {
+			t.s.printf("  - fix: %s\n", mdText(f.Remedy))
+		}
+		if f.Undo != "" {
+			t.s.printf("  - undo: %s\n", mdText(f.Undo))
+		}
+		if f.Check != "" {
+			t.s.printf("  - check: %s\n", mdCode(f.Check))
+		}
+	}
+}
+
+func (t *printer) mdObservations() {
+	g := t.oneHost(t.observationsGrid())
+	if len(g.rows) == 0 {
+		return
+	}
+	t.s.printf("\n<details><summary>%d observations</summary>\n", len(t.d.Observations))
+	t.mdGrid("", dropEmpty(g))
+	t.s.printf("\n</details>\n")
+}
+
+// mdGrid writes a grid as a table, under a heading if it has one.
+func (t *printer) mdGrid(title string, g *grid) {
+	if len(g.rows) == 0 {
+		return
+	}
+	if title != "" {
+		t.s.printf("\n## %s\n", mdText(title))
+	}
+	t.s.printf("\n| %s |\n|%s\n", strings.Join(g.head, " | "), strings.Repeat(" --- |", len(g.head)))
+	for _, row := range g.rows {
+		line := make([]string, len(row))
+		for i, c := range row {
+			line[i] = mdText(c.text)
+		}
+		t.s.printf("| %s |\n", strings.Join(line, " | "))
+	}
+}
+
+// dropEmpty leaves out the columns in which no row has anything.
+func dropEmpty(g *grid) *grid {
+	slim := &grid{rows: make([][]cell, len(g.rows))}
+	for i, h := range g.head {
+		used := false
+		for _, row := range g.rows {
+			used = used || row[i].text != ""
+		}
+		if !used {
+			continue
+		}
+		slim.head = append(slim.head, h)
+		for k, row := range g.rows {
+			slim.rows[k] = append(slim.rows[k], row[i])
+		}
+	}
+	return slim
+}
+
+// mdSpecial are the characters that would be markup anywhere in a line.
+const mdSpecial = "\\`*_[]>|~&"
+
+// mdText makes a foreign text plain: no markup, no HTML, no mention, no link.
+func mdText(s string) string {
+	var b strings.Builder
+	for _, r := range Clean(s) {
+		switch {
+		case r == '<':
+			b.WriteString("&lt;")
+			continue
+		case r == '@':
+			b.WriteString("&#64;") // a name behind it would be called
+			continue
+		case strings.ContainsRune(mdSpecial, r):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// mdCode makes a foreign text a code span, in which a backtick cannot be escaped.
+// It is for lists: in a table a pipe would still end the cell.
+func mdCode(s string) string {
+	return "`" + strings.ReplaceAll(Clean(s), "`", "'") + "`"
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"rdmaprobe/probe"
+)
+
+// printer is one rendering for a terminal or a plain file.
+type printer struct {
+	s       *sink
+	p       palette
+	o       Options
+	d       *probe.Document
+	r       rows
+	wide    bool
+	started bool // something was printed
+}
+
+func newPrinter(w io.Writer, d *probe.Document, o Options, wide bool) *printer {
+	o.Now = o.now(d)
+	return &printer{s: &sink{w: w}, p: newPalette(o.Color), o: o, d: d, r: newRows(d), wide: wide}
+}
+
+// line prints one line of clean text.
+func (t *printer) line(format string, args ...any) {
+	t.started = true
+	t.s.printf(format+"\n", args...)
+}
+
+// section puts an empty line before what follows, except at the top.
+func (t *printer) section() {
+	if t.started {
+		t.s.printf("\n")
+	}
+}
+
+// grid prints a table with an empty line before it. wide is never cut.
+func (t *printer) grid(g *grid) error {
+	if len(g.rows) == 0 {
+		return nil
+	}
+	t.section()
+	t.started = true
+	limit := t.o.Width
+	if t.wide {
+		limit = 0
+	}
+	if err := g.render(t.s, t.p, limit); err != nil {
+		return fmt.Errorf("render table: %w", err)
+	}
+	return nil
+}
+
+// prose prints a clean text in lines that fit, the first behind first, the
+// others behind as many spaces.
+func (t *printer) prose(first, s string) {
+	limit := 80
+	if t.o.Width > 0 {
+		limit = min(max(t.o.Width, 40), 100)
+	}
+	indent := strings.Repeat(" ", width(first))
+	for i, l := range wrap(s, limit-len(indent)) {
+		if i == 0 {
+			t.line("%s%s", first, l)
+		} else {
+			t.line("%s%s", indent, l)
+		}
+	}
+}
+
+// header says whose machine and which library the document is about.
+func (t *printer) header() {
+	for _, h := range hostsOf(t.d) {
+		t.prose("", hostLine(h))
+	}
+	if l := libraryLine(t.d); l != "" {
+		t.prose("", l)
+	}
+	t.simulated()
+}
+
+// simulated marks a document that no machine stands behind.
+func (t *printer) simulated() {
+	if t.d.Provider.Kind == probe.Simulated {
+		t.prose("", simulatedLine(t.d))
+	}
+}
+
+// empty says in one line each why there is nothing to show.
+func (t *printer) empty() {
+	for _, l := range emptyLines(t.d) {
+		t.prose("", l)
+	}
+}
+
+// notes prints what else the run had to say.
+func (t *printer) notes() {
+	if len(t.d.Notes) == 0 {
+		return
+	}
+	t.section()
+	for _, n := range t.d.Notes {
+		t.prose("note: ", Clean(n))
+	}
+}
+
+// notRead prints the host facts that could not be read.
+func (t *printer) notRead() {
+	if len(t.d.NotRead) == 0 {
+		return
+	}
+	t.section()
+	for _, n := range t.d.NotRead {
+		t.prose("not read: ", fmt.Sprintf("%s from %s: %s", Clean(n.Fact), Clean(n.Source), Clean(n.Why)))
+	}
+}
