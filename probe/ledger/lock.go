@@ -19,10 +19,10 @@ const lockWait = 10 * time.Second
 // lockWriters takes the writers' lock of the ledger at path.
 func lockWriters(path string, in *invoker) (unlock func(), err error) {
 	name := path + ".lock"
-	l, err := hold(name)
+	l, err := hold(name, lockWait)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err = ensure(name, in); err == nil {
-			l, err = hold(name)
+			l, err = hold(name, lockWait)
 		}
 	}
 	if isSymlink(err) {
@@ -34,13 +34,13 @@ func lockWriters(path string, in *invoker) (unlock func(), err error) {
 	return func() { _ = l.Unlock() }, nil // closing the descriptor unlocks in any case
 }
 
-// hold takes an exclusive lock on an existing file.
-func hold(name string) (*flock.Flock, error) {
+// hold takes an exclusive lock on an existing file, or fails with ErrBusy.
+func hold(name string, wait time.Duration) (*flock.Flock, error) {
 	l := flock.New(name, flock.SetFlag(os.O_RDWR|noFollow|noWait))
 	if ok, err := l.TryLock(); ok || err != nil {
 		return l, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	_, err := l.TryLockContext(ctx, time.Millisecond)
 	if errors.Is(err, context.DeadlineExceeded) {

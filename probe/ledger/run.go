@@ -72,7 +72,7 @@ func (r *Run) begin(body any) error {
 	if _, err := ensure(name, s.invoker); err != nil {
 		return notWritable("create", name, err)
 	}
-	if r.lock, err = hold(name); err != nil {
+	if r.lock, err = hold(name, lockWait); err != nil {
 		return notWritable("lock", name, err)
 	}
 	return r.writeLocked(line)

@@ -31,6 +31,10 @@ type Store struct {
 // 0600; a symbolic link is refused. The errors are a StoreError, a ForeignError
 // when the ledger belongs to another provider, or match ErrNotLedger.
 func Open(path, provider string) (*Store, error) {
+	return open(path, provider, currentInvoker())
+}
+
+func open(path, provider string, in *invoker) (*Store, error) {
 	if !validProvider(provider) {
 		return nil, fmt.Errorf("open ledger: %q is no provider", provider)
 	}
@@ -38,7 +42,7 @@ func Open(path, provider string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	s := &Store{path: abs, provider: provider, invoker: currentInvoker(), now: time.Now}
+	s := &Store{path: abs, provider: provider, invoker: in, now: time.Now}
 	home, _ := DefaultPath(native) // without a home folder there is nothing to protect
 	if provider != native && samePlace(abs, home) {
 		return nil, &ForeignError{Path: abs, Want: provider, Found: native}
@@ -128,7 +132,7 @@ func (v *survey) readOn(f *os.File, path, provider string) error {
 		}
 		v.any = true
 		v.last = max(v.last, r.N)
-		if r.Kind == KindRun && r.Provider != provider {
+		if r.Kind == KindRun && r.Provider != "" && r.Provider != provider {
 			return &ForeignError{Path: path, Want: provider, Found: r.Provider}
 		}
 		return nil

@@ -1,0 +1,3 @@
+package ledger
+
+func rlimit(n int64) int64 { return n }
