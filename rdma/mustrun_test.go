@@ -1,0 +1,32 @@
+package rdma
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// missing ends a test that lacks something of the machine. It skips, and says
+// what is missing; with RDMAPROBE_MUST_RUN=1, where everything should be there,
+// it fails.
+func missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("RDMAPROBE_MUST_RUN") == "1" {
+		t.Fatalf("RDMAPROBE_MUST_RUN=1, but %s", what)
+	}
+	t.Skipf("NOT CHECKED: %s", what)
+}
+
+// compiler is a C compiler for the system the test runs on: $CC, or cc.
+func compiler(t testing.TB) string {
+	t.Helper()
+	name := os.Getenv("CC")
+	if name == "" {
+		name = "cc"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, "there is no C compiler: "+err.Error())
+	}
+	return path
+}

@@ -1,0 +1,258 @@
+package sim
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"rdmaprobe/rdma"
+)
+
+// Bounds of a profile.
+const (
+	maxDevices  = 64
+	maxPorts    = 16  // a device
+	maxGIDs     = 256 // a port
+	maxGIDIndex = 1023
+	maxStates   = 64
+	maxRules    = 64 // a verb of a device
+	maxLines    = 64 // of the library's stderr
+	maxText     = 64 << 10
+	maxRepeat   = 1 << 20
+	maxOutput   = 1 << 30 // text times repeat
+)
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// Parse reads a profile. host, when it is not nil, is a pointer that the
+// profile's host facts are decoded into. Whatever is wrong is a *ParseError that
+// names the line and the key and says what is allowed: unknown keys anywhere
+// (also in host), wrong types, unknown names of states, verbs or errno values,
+// and sizes beyond the bounds.
+func Parse(data []byte, host any) (*Profile, error) {
+	root, err := parseTree(data)
+	if err != nil {
+		return nil, err
+	}
+	p := &Profile{}
+	if err := decodeStrict(root, p); err != nil {
+		return nil, err
+	}
+	if err := p.checkHead(root); err != nil {
+		return nil, err
+	}
+	if err := p.decodeHost(root, host); err != nil {
+		return nil, err
+	}
+	if err := p.checkLibrary(root); err != nil {
+		return nil, err
+	}
+	if err := p.checkPeer(root); err != nil {
+		return nil, err
+	}
+	return p, p.checkDevices(root.at("devices"))
+}
+
+func (p *Profile) checkHead(root *node) error {
+	switch {
+	case root.member("profile") == nil:
+		return root.errorf("the key profile is missing: it is the version of the format, 1")
+	case p.Version != 1:
+		return root.at("profile").errorf("version %d of the format is not known; allowed: 1", p.Version)
+	case !idPattern.MatchString(p.ID):
+		return root.at("id").errorf("id must be 1 to 64 letters, digits, dots, hyphens or underscores, and not begin with a sign")
+	case p.BootID != "" && !idPattern.MatchString(p.BootID):
+		return root.at("boot_id").errorf("boot_id must be 1 to 64 letters, digits, dots, hyphens or underscores")
+	}
+	return nil
+}
+
+// decodeHost finds the platform, then fills the caller's host facts.
+func (p *Profile) decodeHost(root *node, host any) error {
+	p.platform = rdma.PlatformLinux
+	n := root.member("host")
+	if n == nil {
+		return nil
+	}
+	if n.kind != '{' {
+		return n.errorf("must be an object, not %s", n.describe())
+	}
+	if os := n.member("os"); os != nil {
+		switch string(os.raw) {
+		case `"macos"`:
+			p.platform = rdma.PlatformDarwin
+		case `"linux"`:
+		default:
+			return os.errorf("unknown value %s; allowed: macos, linux", os.describe())
+		}
+	}
+	if host == nil {
+		return nil
+	}
+	return decodeStrict(n, host)
+}
+
+func (p *Profile) checkLibrary(root *node) error {
+	n := root.at("library")
+	for i, name := range p.Library.MissingSymbols {
+		if _, ok := verbOf(name); !ok {
+			return n.at("missing_symbols", i).errorf("unknown verb; allowed: %s", strings.Join(verbNames(), ", "))
+		}
+	}
+	if len(p.Library.Stderr) > maxLines {
+		return n.at("stderr").errorf("%d lines, at most %d are allowed", len(p.Library.Stderr), maxLines)
+	}
+	if p.DeviceList != nil && p.DeviceList.Errno != nil {
+		number, err := p.errno(root.at("device_list", "errno"), *p.DeviceList.Errno)
+		if err != nil {
+			return err
+		}
+		p.DeviceList.number = int32(number)
+	}
+	if c := p.ControlChannel; c != nil {
+		if c.ElapsedMS < 0 {
+			return root.at("control_channel", "elapsed_ms").errorf("must not be negative")
+		}
+		var err error
+		c.number, err = p.errno(root.at("control_channel", "errno"), c.Errno)
+		return err
+	}
+	return nil
+}
+
+// errno resolves a name on the profile's platform; "" is 0.
+func (p *Profile) errno(n *node, name string) (int, error) {
+	if name == "" {
+		return 0, nil
+	}
+	if number, ok := rdma.ErrnoNumberOn(p.platform, name); ok {
+		return number, nil
+	}
+	if alias := errnoAliases[name]; alias != "" {
+		if number, ok := rdma.ErrnoNumberOn(p.platform, alias); ok {
+			return number, nil
+		}
+	}
+	return 0, n.errorf("%s is no errno of %s; a name as EINVAL is wanted, or \"\" for none", n.describe(), p.platform)
+}
+
+// errnoAliases are second names, of systems where two share a number.
+var errnoAliases = map[string]string{
+	"ENOTSUP": "EOPNOTSUPP", "EOPNOTSUPP": "ENOTSUP", "EWOULDBLOCK": "EAGAIN", "EDEADLOCK": "EDEADLK",
+}
+
+func (p *Profile) checkPeer(root *node) error {
+	if p.Peer == nil {
+		return nil
+	}
+	n := root.at("peer")
+	if k := p.Peer.RKey; k != nil && !k.fits(4) {
+		return n.at("rkey").errorf("does not fit into 32 bits")
+	}
+	return checkGIDs(n.at("gids"), p.Peer.GIDs)
+}
+
+func checkGIDs(n *node, gids []GIDSlot) error {
+	if len(gids) > maxGIDs {
+		return n.errorf("%d entries, at most %d are allowed", len(gids), maxGIDs)
+	}
+	seen := map[int]bool{}
+	for i, g := range gids {
+		at := n.at(i)
+		switch {
+		case g.Index < 0 || g.Index > maxGIDIndex:
+			return at.at("index").errorf("must be from 0 to %d", maxGIDIndex)
+		case seen[g.Index]:
+			return at.at("index").errorf("index %d stands here twice", g.Index)
+		case at.member("gid") == nil:
+			return at.errorf("the key gid is missing")
+		}
+		seen[g.Index] = true
+	}
+	return nil
+}
+
+func (p *Profile) checkDevices(n *node) error {
+	if len(p.Devices) > maxDevices {
+		return n.errorf("%d devices, at most %d are allowed", len(p.Devices), maxDevices)
+	}
+	seen := map[string]bool{}
+	for i := range p.Devices {
+		d, at := &p.Devices[i], n.at(i)
+		switch {
+		case d.Name == "" || len(d.Name) > 63 || strings.ContainsRune(d.Name, 0):
+			return at.at("name").errorf("a device needs a name of 1 to 63 bytes, without NUL")
+		case seen[d.Name]:
+			return at.at("name").errorf("a second device of this name")
+		case d.Transport == nil:
+			return at.errorf("the key transport is missing; allowed: %s", transports.names())
+		}
+		seen[d.Name] = true
+		if err := d.checkPorts(at.at("ports")); err != nil {
+			return err
+		}
+		if err := d.resolveAttr(at.at("attr")); err != nil {
+			return err
+		}
+		if err := p.checkCalls(at.at("calls"), d.Calls); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Device) checkPorts(n *node) error {
+	if len(d.Ports) > maxPorts {
+		return n.errorf("%d ports, at most %d are allowed", len(d.Ports), maxPorts)
+	}
+	seen := map[int]bool{}
+	for i := range d.Ports {
+		q, at := &d.Ports[i], n.at(i)
+		switch {
+		case q.Num < 1 || q.Num > 255:
+			return at.at("num").errorf("a port needs a number num from 1 to 255")
+		case seen[q.Num]:
+			return at.at("num").errorf("port %d stands here twice", q.Num)
+		case q.State == nil && len(q.States) == 0:
+			return at.errorf("the key state is missing; allowed: %s", portStates.names())
+		case len(q.States) > maxStates:
+			return at.at("states").errorf("%d steps, at most %d are allowed", len(q.States), maxStates)
+		}
+		seen[q.Num] = true
+		if err := checkGIDs(at.at("gids"), q.GIDs); err != nil {
+			return err
+		}
+		if err := q.resolveAttr(at.at("attr"), *d.Transport); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// override writes the fields of values into image, in the order of the file.
+func (t fieldTable) override(n *node, image []byte, extra ...string) error {
+	for _, m := range n.members {
+		if slices.Contains(extra, m.key) {
+			continue
+		}
+		v, err := t.value(m)
+		if err != nil {
+			return err
+		}
+		v.put(image)
+	}
+	return nil
+}
+
+// value decodes one member of an object of fields.
+func (t fieldTable) value(m member) (fieldValue, error) {
+	f, ok := t.find(m.key)
+	if !ok {
+		return fieldValue{}, &ParseError{Line: m.line, Key: m.node.path, Text: "unknown field; allowed: " + t.names()}
+	}
+	v, err := f.decode(m.node.raw)
+	if err != nil {
+		return v, m.node.errorf("%v", err)
+	}
+	return v, nil
+}

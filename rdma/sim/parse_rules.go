@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+)
+
+// checkCalls resolves the rules of one device.
+func (p *Profile) checkCalls(n *node, calls map[string][]rule) error {
+	for _, m := range n.members {
+		v, ok := verbOf(m.key)
+		if !ok {
+			return &ParseError{Line: m.line, Key: m.node.path, Text: "unknown verb; allowed: " + strings.Join(verbNames(), ", ")}
+		}
+		rules := calls[m.key]
+		if len(rules) > maxRules {
+			return m.node.errorf("%d rules, at most %d are allowed", len(rules), maxRules)
+		}
+		for i := range rules {
+			if err := p.checkRule(m.node.at(i), v, &rules[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Profile) checkRule(n *node, v verb, r *rule) error {
+	if err := checkWhen(n.at("when"), &r.When); err != nil {
+		return err
+	}
+	if err := checkOutput(n, r); err != nil {
+		return err
+	}
+	if err := checkPlace(n, v, r); err != nil {
+		return err
+	}
+	if r.Errno != nil {
+		number, err := p.errno(n.at("errno"), *r.Errno)
+		if err != nil {
+			return err
+		}
+		r.errno = int32(number)
+	}
+	for _, m := range n.at("set").members {
+		if n.member("set") == nil {
+			break
+		}
+		value, err := verbRows[v].set.value(m)
+		if err != nil {
+			return err
+		}
+		r.set = append(r.set, value)
+	}
+	return nil
+}
+
+func checkWhen(n *node, w *when) error {
+	switch {
+	case w.PD != nil && *w.PD != "null":
+		return n.at("pd").errorf("unknown value; allowed: null, as a text")
+	case w.IsGlobal != nil && *w.IsGlobal != 0 && *w.IsGlobal != 1:
+		return n.at("is_global").errorf("must be 0 or 1")
+	}
+	for key, v := range map[string]*int64{"after": w.After, "size_over": w.SizeOver, "outstanding_over": w.OutstandingOver, "max_inline_data": w.MaxInlineData} {
+		if v != nil && *v < 0 {
+			return n.at(key).errorf("must not be negative")
+		}
+	}
+	return nil
+}
+
+func checkOutput(n *node, r *rule) error {
+	repeat := 1
+	if r.Repeat != nil {
+		repeat = *r.Repeat
+	}
+	if repeat < 1 || repeat > maxRepeat {
+		return n.at("repeat").errorf("must be from 1 to %d", maxRepeat)
+	}
+	for key, text := range map[string]string{"stdout": r.Stdout, "fd3": r.FD3, "stderr": r.Stderr} {
+		if len(text) > maxText || len(text)*repeat > maxOutput {
+			return n.at(key).errorf("too long: a text has at most %d bytes, all repeats together %d", maxText, maxOutput)
+		}
+	}
+	if r.LoseEvery != nil && *r.LoseEvery < 1 {
+		return n.at("lose_every").errorf("must be 1 or more")
+	}
+	return nil
+}
+
+// dataVerbs are those whose rules can act on messages.
+var dataVerbs = []verb{verbPollCQ, verbPostSend, verbPostRecv}
+
+// checkPlace refuses an effect where its verb could never show it.
+func checkPlace(n *node, v verb, r *rule) error {
+	fails := verbRows[v].fails
+	for _, effect := range []struct {
+		key  string
+		here bool
+		only string
+	}{
+		{"errno", r.Errno == nil || fails != failsNever, "verbs that can fail"},
+		{"return", r.Return == nil || fails != failsNever, "verbs that can fail"},
+		{"set", len(r.Set) == 0 || len(verbRows[v].set) > 0, "queries, ibv_get_device_list, ibv_create_cq and ibv_create_qp"},
+		{"rkey", r.RKey == nil || v == verbRegMR, "ibv_reg_mr"},
+		{"lkey", r.LKey == nil || v == verbRegMR, "ibv_reg_mr"},
+		{"wc", r.WC == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
+		{"wc_status", r.WCStatus == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
+		{"deliver", r.Deliver == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
+		{"lose_every", r.LoseEvery == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
+	} {
+		if !effect.here {
+			return n.at(effect.key).errorf("has no effect at %s; allowed at %s", verbRows[v].name, effect.only)
+		}
+	}
+	if r.Return != nil && *r.Return != 0 && fails == failsNull {
+		return n.at("return").errorf("%s returns a pointer: only 0, for NULL, is allowed", verbRows[v].name)
+	}
+	for key, k := range map[string]*number{"rkey": r.RKey, "lkey": r.LKey} {
+		if k != nil && !k.fits(4) {
+			return n.at(key).errorf("does not fit into 32 bits")
+		}
+	}
+	return nil
+}

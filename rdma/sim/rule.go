@@ -1,0 +1,139 @@
+package sim
+
+import "encoding/json"
+
+// rule is how a verb answers when a condition holds. A rule without an effect
+// keeps the transport's default: it shields its case from the rules below it.
+type rule struct {
+	When       when                       `json:"when"`
+	Errno      *string                    `json:"errno"` // "" = fails with errno left unset
+	Fault      fault                      `json:"fault"`
+	Return     *int32                     `json:"return"` // returned as it is; nothing else happens
+	Set        map[string]json.RawMessage `json:"set"`    // what a query fills in
+	WC         *wcEffect                  `json:"wc"`
+	Stdout     string                     `json:"stdout"` // written raw on file descriptor 1
+	FD3        string                     `json:"fd3"`    // written raw on file descriptor 3
+	Stderr     string                     `json:"stderr"` // a line on file descriptor 2
+	Repeat     *int                       `json:"repeat"` // how often the three are written; nil: once
+	RKey       *number                    `json:"rkey"`
+	LKey       *number                    `json:"lkey"`
+	WCStatus   *wcStatus                  `json:"wc_status"`
+	Deliver    *bool                      `json:"deliver"`    // false: a completion without a delivery
+	LoseEvery  *int                       `json:"lose_every"` // every Nth message vanishes silently
+	Source     string                     `json:"source"`     // where it was reported
+	Confidence confidence                 `json:"confidence"`
+
+	errno int32
+	set   []fieldValue
+}
+
+// wcEffect distorts a completion.
+type wcEffect struct {
+	WRID      *number `json:"wr_id"`
+	Duplicate bool    `json:"duplicate"` // it is reported twice
+}
+
+// when is the condition of a rule: every key must hold. Keys of a queue pair
+// are those of the one concerned; a completion queue concerns all of its own.
+type when struct {
+	QPType          *qpType  `json:"qp_type"`
+	To              *qpState `json:"to"`
+	SGIDIndex       *int32   `json:"sgid_index"`
+	PathMTU         *MTU     `json:"path_mtu"`
+	IsGlobal        *int32   `json:"is_global"`
+	MaxInlineData   *int64   `json:"max_inline_data"`
+	Memory          *memory  `json:"memory"`
+	PD              *string  `json:"pd"` // "null"
+	SizeOver        *int64   `json:"size_over"`
+	After           *int64   `json:"after"`            // holds from the N+1st call on that the other keys fit; posts count work requests
+	OutstandingOver *int64   `json:"outstanding_over"` // work requests posted and not completed, this one included
+	Opcode          *opcode  `json:"opcode"`
+}
+
+type (
+	qpType     int32
+	qpState    int32
+	opcode     int32
+	wcStatus   int32
+	memory     int32
+	fault      int32
+	confidence string
+)
+
+func (v *qpType) UnmarshalJSON(b []byte) error   { return qpTypes.decode(b, (*int32)(v)) }
+func (v *qpState) UnmarshalJSON(b []byte) error  { return qpStates.decode(b, (*int32)(v)) }
+func (v *opcode) UnmarshalJSON(b []byte) error   { return opcodes.decode(b, (*int32)(v)) }
+func (v *wcStatus) UnmarshalJSON(b []byte) error { return wcStatuses.decode(b, (*int32)(v)) }
+func (v *memory) UnmarshalJSON(b []byte) error   { return memories.decodeKnown(b, (*int32)(v)) }
+func (v *fault) UnmarshalJSON(b []byte) error    { return faults.decodeKnown(b, (*int32)(v)) }
+
+// confidences says how sure the source of a rule is.
+var confidences = enum{{"documented", 1}, {"measured", 2}, {"reported", 3}, {"inferred", 4}, {"assumed", 5}, {"conflicting", 6}}
+
+func (v *confidence) UnmarshalJSON(b []byte) error {
+	var n int32
+	if err := confidences.decodeKnown(b, &n); err != nil {
+		return err
+	}
+	*v = confidence(confidences.name(n))
+	return nil
+}
+
+// request is what a call is about, as far as rules can ask. absent stands for
+// what does not apply.
+type request struct {
+	qpType, to, sgidIndex, pathMTU, isGlobal int32
+	inline, size, outstanding                int64
+	memory, opcode                           int32
+	nullPD                                   bool
+}
+
+const absent = -1
+
+func newRequest() request {
+	return request{qpType: absent, to: absent, sgidIndex: absent, pathMTU: absent, isGlobal: absent,
+		inline: absent, size: absent, outstanding: absent, memory: absent, opcode: absent}
+}
+
+// fits compares everything but After, which needs a counter.
+func (w *when) fits(r request) bool {
+	return same(w.QPType, r.qpType) && same(w.To, r.to) && same(w.SGIDIndex, r.sgidIndex) && same(w.PathMTU, r.pathMTU) &&
+		same(w.IsGlobal, r.isGlobal) && same(w.Memory, r.memory) && same(w.Opcode, r.opcode) &&
+		(w.MaxInlineData == nil || *w.MaxInlineData == r.inline) &&
+		(w.PD == nil || r.nullPD) &&
+		over(w.SizeOver, r.size) && over(w.OutstandingOver, r.outstanding)
+}
+
+func same[T ~int32](want *T, have int32) bool { return want == nil || int32(*want) == have }
+
+func over(limit *int64, have int64) bool { return limit == nil || have > *limit }
+
+// activeRule is a rule with the counters of one provider.
+type activeRule struct {
+	*rule
+	seen     int64 // calls, or work requests, that the keys fit
+	messages int64 // completions that the keys fit
+	lossy    int64 // messages that lose_every counted
+}
+
+// pick finds the first rule that fits any of the requests, and counts.
+func pick(rules []*activeRule, counter func(*activeRule) *int64, requests ...request) *activeRule {
+	for _, r := range rules {
+		fits := false
+		for _, q := range requests {
+			fits = fits || r.When.fits(q)
+		}
+		if !fits {
+			continue
+		}
+		n := counter(r)
+		*n++
+		if r.When.After == nil || *n > *r.When.After {
+			return r
+		}
+	}
+	return nil
+}
+
+func byCall(r *activeRule) *int64    { return &r.seen }
+func byMessage(r *activeRule) *int64 { return &r.messages }
