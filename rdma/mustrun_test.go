@@ -3,7 +3,10 @@ package rdma
 import (
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
+	"unicode"
 )
 
 // missing ends a test that lacks something of the machine. It skips, and says
@@ -29,4 +32,9 @@ func compiler(t testing.TB) string {
 		missing(t, "there is no C compiler: "+err.Error())
 	}
 	return path
+}
+
+// containsWord looks for a name that stands alone in a text.
+func containsWord(text, name string) bool {
+	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }), name)
 }
