@@ -142,17 +142,16 @@ func init() {
 
 // Those that do not end.
 var (
-	_ = child("ignores SIGTERM", func(c *Child) {
+	_ = child("busy loop", func(c *Child) {
 		c.IgnoreTerm()
-		select {}
-	})
-	_ = child("busy loop", func(*Child) {
+		must(c.Send("out", os.Getpid()))
 		for {
 			runtime.KeepAlive(0)
 		}
 	})
 	_ = child("plays unkillable", func(c *Child) {
 		inCall(c, 3, 1)
+		c.OrphanLimit(time.Minute) // a test that fails leaves nothing behind
 		must(c.Send(msgFault, "stuck"))
 		select {}
 	})
@@ -160,6 +159,7 @@ var (
 		release := make(chan os.Signal, 1)
 		signal.Notify(release, syscall.SIGUSR1)
 		inCall(c, 4, 9)
+		c.OrphanLimit(time.Minute)
 		must(c.Send("in", os.Getpid()))
 		<-release // the call returns
 		for range 100 {
@@ -223,7 +223,7 @@ func startSleeper(escape bool) int {
 }
 
 func init() {
-	helpers["sleeper"] = func() { time.Sleep(time.Hour) }
+	helpers["sleeper"] = func() { time.Sleep(time.Minute) }
 	// A parent that runs the child named in its argument, tells its pid and waits.
 	helpers["parent"] = func() {
 		var lock *Lock

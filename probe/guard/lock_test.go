@@ -164,19 +164,32 @@ func TestLockRemovedFile(t *testing.T) {
 	}
 }
 
-func TestLockDirectoryIsMade(t *testing.T) {
-	dir := NativeLockDir()
-	if !filepath.IsAbs(dir) || filepath.Base(dir) != "rdmaprobe-locks" {
-		t.Fatal(dir)
-	}
+func TestLockDirectoryIsOpenToAll(t *testing.T) {
 	old := syscall.Umask(0o077)
 	defer syscall.Umask(old)
-	if err := makeLockDir(dir); err != nil {
-		t.Fatal(err)
+	dir := filepath.Join(t.TempDir(), "locks")
+	for range 2 {
+		if err := makeLockDir(dir, true); err != nil {
+			t.Fatal(err)
+		}
+		fi, err := os.Lstat(dir)
+		if err != nil || !fi.IsDir() || fi.Mode().Perm() != 0o777 || fi.Mode()&fs.ModeSticky == 0 {
+			t.Errorf("%v %v", fi.Mode(), err)
+		}
 	}
-	fi, err := os.Lstat(dir)
-	if err != nil || !fi.IsDir() || fi.Mode().Perm() != 0o777 || fi.Mode()&fs.ModeSticky == 0 {
-		t.Errorf("%v %v", fi.Mode(), err)
+	if err := makeLockDir(filepath.Join(dir, "a", "b"), true); err == nil {
+		t.Error("the common directory has its place: nothing above it is made")
+	}
+}
+
+func TestNativeLockDir(t *testing.T) {
+	dir := NativeLockDir()
+	if !filepath.IsAbs(dir) || filepath.Base(dir) != "rdmaprobe-locks" {
+		t.Error(dir)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	if again := NativeLockDir(); again != dir {
+		t.Errorf("%s here, %s there", dir, again)
 	}
 }
 

@@ -47,7 +47,7 @@ func NativeLockDir() string {
 // The lock is flock(2) on an empty file that is never removed. It works across
 // users, containers only as far as they share dir.
 func LockDevice(ctx context.Context, dir, key string, shared bool) (*Lock, error) {
-	if err := makeLockDir(dir); err != nil {
+	if err := makeLockDir(dir, dir == NativeLockDir()); err != nil {
 		return nil, fmt.Errorf("lock %q: %w", key, err)
 	}
 	path := filepath.Join(dir, lockName(key))
@@ -100,11 +100,11 @@ func names(path string, f *os.File) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// makeLockDir makes the directory: open to all users where all share it, else
-// the user's own.
-func makeLockDir(dir string) error {
+// makeLockDir makes the directory: open to all users where it is common to them,
+// else the user's own.
+func makeLockDir(dir string, common bool) error {
 	var err error
-	if dir == NativeLockDir() {
+	if common {
 		if err = os.Mkdir(dir, 0o777); err == nil {
 			err = os.Chmod(dir, sharedMode) // Mkdir minds the umask
 		}
