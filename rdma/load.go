@@ -25,8 +25,8 @@ type LoadError struct {
 	Class LoadClass // from the text; unknown text stays unknown
 }
 
-// Error is the path and the loader's words.
-func (e *LoadError) Error() string { return "load " + e.Path + ": " + e.Text }
+// Error is the path and the loader's words, made safe for a terminal.
+func (e *LoadError) Error() string { return "load " + printable(e.Path) + ": " + printable(e.Text) }
 
 // Unwrap is ErrSymbolUnavailable.
 func (e *LoadError) Unwrap() error { return ErrSymbolUnavailable }

@@ -17,11 +17,22 @@ type callbackTable struct {
 	errnoLocation uintptr
 }
 
-// callbacks registers the functions once for the process.
+var (
+	registerOnce sync.Once
+	registered   *callbackTable
+)
+
+// callbacks are registered at the first use, once for the process.
+func callbacks() *callbackTable {
+	registerOnce.Do(func() { registered = register() })
+	return registered
+}
+
+// register makes the functions callable from C.
 //
 // Parameters are typed pointers into mapped memory, or the caller's: go vet and
 // checkptr accept those, and not a uintptr made into one.
-var callbacks = sync.OnceValue(func() *callbackTable {
+func register() *callbackTable {
 	t := &callbackTable{symbols: map[string]uintptr{}, ops: map[verb]uintptr{}, errnoLocation: purego.NewCallback(errnoLocation)}
 	for v, f := range map[verb]any{
 		verbFreeDeviceList:     freeDeviceList,
@@ -60,7 +71,7 @@ var callbacks = sync.OnceValue(func() *callbackTable {
 		}
 	}
 	return t
-})
+}
 
 // opsIndex is where struct ibv_context_ops holds the inline verbs.
 var opsIndex = map[verb]int{
