@@ -14,7 +14,7 @@ import (
 
 // Run is one run that writes to a ledger. It is safe for concurrent use.
 type Run struct {
-	ID        string    // sorts by start within a second; unique without coordination
+	ID        string    // sorts by start, to the second; the rest is random
 	N         int64     // number in the ledger: later runs have higher ones
 	StartedAt time.Time // UTC
 

@@ -111,7 +111,7 @@ type survey struct {
 	info   fs.FileInfo // nil: nothing yet
 	offset int64
 	last   int64 // highest run number
-	any    bool  // a record was seen
+	found  bool  // a record was seen
 }
 
 // readOn reads f from where the last survey ended.
@@ -130,7 +130,7 @@ func (v *survey) readOn(f *os.File, path, provider string) error {
 		if verdict == bad {
 			return nil
 		}
-		v.any = true
+		v.found = true
 		v.last = max(v.last, r.N)
 		if r.Kind == KindRun && r.Provider != "" && r.Provider != provider {
 			return &ForeignError{Path: path, Want: provider, Found: r.Provider}
@@ -142,7 +142,7 @@ func (v *survey) readOn(f *os.File, path, provider string) error {
 		return err
 	}
 	v.offset += sc.offset
-	if !v.any && !startsLikeOne(f) {
+	if !v.found && !startsLikeOne(f) {
 		return fmt.Errorf("open %s: %w (name another file with --store FILE)", shown(path), ErrNotLedger)
 	}
 	return nil

@@ -170,7 +170,7 @@ func TestOpenRefusesLinksAndPipes(t *testing.T) {
 	}
 	for name, want := range map[string]error{
 		link: errSymlink, dangling: errSymlink, locked: errSymlink,
-		dir: nil, os.DevNull: nil, filepath.Join(target, "below.jsonl"): nil,
+		dir: nil, filepath.Join(target, "below.jsonl"): nil,
 	} {
 		_, err := Open(name, native)
 		if !errors.Is(err, ErrNotWritable) || (want != nil && !errors.Is(err, want)) || !strings.Contains(err.Error(), "--store") {
@@ -182,9 +182,6 @@ func TestOpenRefusesLinksAndPipes(t *testing.T) {
 	}
 	if got, _ := all(t, link); len(got) != 5 {
 		t.Errorf("reading through a link: %d records", len(got))
-	}
-	for _, p := range []string{os.DevNull + ".lock"} {
-		os.Remove(p) // only root could have made them
 	}
 }
 
