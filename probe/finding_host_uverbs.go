@@ -1,0 +1,367 @@
+package probe
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rdmaprobe/probe/hostfacts"
+	"rdmaprobe/rdma"
+)
+
+// inKernel tells whether sysfs is known to have a device.
+func inKernel(dev *Device) bool { return dev.Sysfs != nil && *dev.Sysfs }
+
+// opened tells whether a device was opened in this document's rows.
+func (v *findingView) opened(name string) bool {
+	return v.has(name, "dev.open", rdma.CapabilityConfirmed)
+}
+
+// nodeMissing is the uverbs node that a kernel device needs and /dev/infiniband
+// does not have. Without ib_uverbs there is no node at all, and no name for it.
+func (v *findingView) nodeMissing(dev *Device) (node string, missing bool) {
+	if !v.linux() || !inKernel(dev) || v.h.DevInfiniband == nil || v.opened(dev.Name) {
+		return "", false
+	}
+	if node, known := v.h.UverbsOfDevice[dev.Name]; known {
+		_, there := v.h.DevInfiniband[node]
+		return node, !there
+	}
+	others := slices.ContainsFunc(slices.Collect(maps.Keys(v.h.DevInfiniband)), func(n string) bool { return strings.HasPrefix(n, "uverbs") })
+	return "", !others && v.h.Modules != nil && !slices.Contains(v.h.Modules, "ib_uverbs")
+}
+
+func uverbsNodeMissing(v *findingView) []findingHit {
+	var hits []findingHit
+	for i := range v.d.Devices {
+		dev := &v.d.Devices[i]
+		node, missing := v.nodeMissing(dev)
+		if !missing {
+			continue
+		}
+		h := findingHit{
+			scope: dev.Name, message: "the kernel has " + printable(dev.Name) + ", but /dev/infiniband/" + printable(node) + ", which programs open to use it, is not there",
+			remedy: "reload the module that makes it: `sudo modprobe -r ib_uverbs; sudo modprobe ib_uverbs` (no RDMA program may be running), and look at udev's rules",
+			seen:   keysOf(v.of(dev.Name, "dev.open")...),
+			facts:  []string{"host.dev_infiniband", "host.uverbs_of_device." + dev.Name},
+		}
+		switch {
+		case v.container():
+			h.remedy = "pass the node into the container: `--device /dev/infiniband/" + shellName(node, "uverbsN") + "` (Docker, Podman), or an RDMA device plugin (Kubernetes); " +
+				"`--device /dev/infiniband/rdma_cm` beside it for programs that use the connection manager"
+		case node == "":
+			h.message = "the kernel has " + printable(dev.Name) + ", but the module ib_uverbs, which lets programs use it, is not loaded"
+			h.remedy = "`sudo modprobe ib_uverbs`"
+			h.undo = "`sudo modprobe -r ib_uverbs`"
+			h.facts = []string{"host.dev_infiniband", "host.modules"}
+		}
+		if slices.ContainsFunc(v.d.Devices, func(o Device) bool { return o.Name != dev.Name && v.opened(o.Name) }) {
+			h.severity = SeverityWarning
+		}
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+func uverbsPermissionDenied(v *findingView) []findingHit {
+	if !v.linux() {
+		return nil
+	}
+	var hits []findingHit
+	for i := range v.d.Devices {
+		dev := &v.d.Devices[i]
+		node := v.h.UverbsOfDevice[dev.Name]
+		if v.opened(dev.Name) || !v.nodeRefused(dev.Name, node) {
+			continue
+		}
+		name := "/dev/infiniband/" + printable(node)
+		if node == "" {
+			name = "its node in /dev/infiniband"
+		}
+		h := findingHit{
+			scope: dev.Name, message: name + " is there, and this user may not open it",
+			remedy: "give the user access by a udev rule (`KERNEL==\"uverbs*\", MODE=\"0666\"` in /etc/udev/rules.d/, then `sudo udevadm trigger`) or by the node's group",
+			seen:   keysOf(v.of(dev.Name, "dev.open")...),
+		}
+		if mode := v.h.DevInfiniband[node]; mode != "" {
+			h.message = name + " is " + printable(mode) + ", owned by root, and this user may not open it"
+			h.facts = append(h.facts, "host.dev_infiniband."+node)
+		}
+		if _, known := v.h.UverbsAccess[node]; known {
+			h.facts = append(h.facts, "host.uverbs_access."+node)
+		}
+		if v.container() {
+			h.remedy = "pass the node by `--device` (Docker, Podman) or a device plugin, so that the container's device rules allow it, " +
+				"and make it readable and writable for the container's user; a bind mount alone does not allow it"
+		}
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+// nodeRefused tells whether this user may not open the node of a device: access(2)
+// said so, or the library got EACCES or EPERM, or, where access(2) was not asked,
+// the mode leaves no doubt for a user that is not root.
+func (v *findingView) nodeRefused(device, node string) bool {
+	mode, there := v.h.DevInfiniband[node]
+	if v.h.DevInfiniband != nil && node != "" && !there {
+		return false
+	}
+	if slices.ContainsFunc(v.of(device, "dev.open"), func(o *Observation) bool { return errnoNamed(o, "EACCES", "EPERM") }) {
+		return true
+	}
+	if may, known := v.h.UverbsAccess[node]; known {
+		return !may
+	}
+	return v.h.EUID != nil && *v.h.EUID != 0 && len(mode) >= 10 && mode[4:6] != "rw" && mode[7:9] != "rw"
+}
+
+// unlisted lists the devices that the kernel has, the library does not list, and
+// whose node is there: something about their provider is wrong. Nothing is
+// unlisted where the library did not list at all.
+func (v *findingView) unlisted() []*Device {
+	if _, conclusive := v.listing(); !conclusive || !v.linux() {
+		return nil
+	}
+	var out []*Device
+	for i := range v.d.Devices {
+		dev := &v.d.Devices[i]
+		_, missing := v.nodeMissing(dev)
+		if dev.Listed || !inKernel(dev) || missing || v.nodeRefused(dev.Name, v.h.UverbsOfDevice[dev.Name]) {
+			continue
+		}
+		out = append(out, dev)
+	}
+	return out
+}
+
+// Why the library does not list a device.
+const (
+	causeABI       = "abi"
+	causeRdmav     = "rdmav"
+	causeNone      = "none" // no provider exists for its driver
+	causeMissing   = "missing"
+	causeUnlisted  = "unlisted" // by elimination: nothing that the library has serves it
+	causeMismatch  = "mismatch" // a provider is there and cannot be loaded
+	causeUncertain = ""
+)
+
+// driversWithoutProvider have no verbs provider in any release of rdma-core.
+var driversWithoutProvider = []string{"usnic_verbs"}
+
+// providerOfDriver maps kernel drivers to the provider of rdma-core, where the
+// names differ by more than a suffix.
+var providerOfDriver = map[string]string{
+	"mlx4_core": "mlx4", "mlx4_ib": "mlx4", "mlx5_core": "mlx5", "mlx5_ib": "mlx5", "bnxt_en": "bnxt_re", "hfi1": "hfi1verbs",
+	"hns3": "hns", "hns_roce": "hns", "hns_roce_hw_v2": "hns", "i40e": "irdma", "ice": "irdma", "idpf": "irdma", "ib_mthca": "mthca",
+	"be2net": "ocrdma", "qede": "qedr", "ib_qib": "ipathverbs", "rdma_rxe": "rxe", "mana_ib": "mana",
+}
+
+// providersFor are the providers that could serve a device, by its driver. One
+// without a driver is a soft one: rxe or siw, whichever module is loaded.
+func (v *findingView) providersFor(dev *Device) []string {
+	driver := dev.Driver
+	if driver == "" {
+		driver = v.h.Driver[dev.Name]
+	}
+	if driver != "" {
+		if p := providerOfDriver[driver]; p != "" {
+			return []string{p}
+		}
+		return []string{driver}
+	}
+	var soft []string
+	for module, provider := range map[string]string{"rdma_rxe": "rxe", "siw": "siw"} {
+		if slices.Contains(v.h.Modules, module) {
+			soft = append(soft, provider)
+		}
+	}
+	slices.Sort(soft)
+	return soft
+}
+
+var providerFile = regexp.MustCompile(`(?:^|/)lib([a-z0-9_]+?)(?:-rdmav(\d+))?\.so`)
+
+// providerFiles tells which rdmav each installed provider is built for.
+func (v *findingView) providerFiles() map[string][]int {
+	files := map[string][]int{}
+	for _, f := range v.h.ProviderFiles {
+		if m := providerFile.FindStringSubmatch(f); m != nil {
+			n, _ := strconv.Atoi(m[2]) // 0: an old name without one
+			files[m[1]] = append(files[m[1]], n)
+		}
+	}
+	return files
+}
+
+// unlistedCause says why the library does not list dev, as far as it is known.
+func (v *findingView) unlistedCause(dev *Device) string {
+	providers := v.providersFor(dev)
+	files := v.providerFiles()
+	wanted, _ := strconv.Atoi(strings.TrimPrefix(v.h.ProviderABI, "rdmav"))
+	there, fits := false, false
+	for _, p := range providers {
+		for _, n := range files[p] {
+			there, fits = true, fits || n == wanted
+		}
+	}
+	entry := v.h.ProviderEntries == nil || slices.ContainsFunc(providers, func(p string) bool { return slices.Contains(v.h.ProviderEntries, p) })
+	switch abi, known := v.abi(dev.Name); {
+	case known && (abi.Kernel < abi.ProviderMin || abi.Kernel > abi.ProviderMax):
+		return causeABI
+	case there && !fits && wanted > 0:
+		return causeRdmav
+	case dev.Driver != "" && slices.Contains(driversWithoutProvider, dev.Driver), slices.Contains(driversWithoutProvider, v.h.Driver[dev.Name]):
+		return causeNone
+	case len(verbsLibraryMismatch(v)) > 0:
+		return causeMismatch
+	case v.h.Providers != nil && !*v.h.Providers,
+		v.h.ProviderFiles != nil && len(providers) > 0 && !there,
+		len(providers) > 0 && !entry,
+		v.namedWithoutDriver(dev.Name):
+		return causeMissing
+	case v.h.Providers != nil && v.h.ProviderFiles == nil && len(providers) > 0:
+		return causeUnlisted
+	}
+	return causeUncertain
+}
+
+// How the library itself words its reasons, on stderr while it lists.
+var (
+	noDriverText = regexp.MustCompile(`no userspace device-specific driver found for (?:\S*/)?([A-Za-z0-9_.-]+)`)
+	abiText      = regexp.MustCompile(`[Dd]river \S+ does not support (?:the )?kernel ABI (?:of )?(\d+) \(supports (\d+) to (\d+)\)(?: for device (?:\S*/)?([A-Za-z0-9_.-]+))?`)
+)
+
+// namedWithoutDriver tells whether the library said that it has no driver for the
+// node of a device.
+func (v *findingView) namedWithoutDriver(device string) bool {
+	texts, _ := v.libraryTexts()
+	node := v.h.UverbsOfDevice[device]
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return slices.ContainsFunc(noDriverText.FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == node && node != "" || m[1] == device })
+	})
+}
+
+// abi is the kernel's verbs ABI of a device and its provider's range, by the
+// facts or by the library's own warning.
+func (v *findingView) abi(device string) (hostfacts.ABI, bool) {
+	if a, known := v.h.ABI[device]; known {
+		return a, true
+	}
+	texts, _ := v.libraryTexts()
+	for _, text := range texts {
+		for _, m := range abiText.FindAllStringSubmatch(text, -1) {
+			if m[4] != device && (m[4] != "" || len(v.d.Devices) != 1) {
+				continue
+			}
+			var a hostfacts.ABI
+			if _, err := fmt.Sscan(m[1]+" "+m[2]+" "+m[3], &a.Kernel, &a.ProviderMin, &a.ProviderMax); err == nil {
+				return a, true
+			}
+		}
+	}
+	return hostfacts.ABI{}, false
+}
+
+// unlistedHits makes a hit of every unlisted device that has one of the causes.
+func (v *findingView) unlistedHits(hit func(dev *Device, cause string) findingHit, causes ...string) []findingHit {
+	var hits []findingHit
+	rows, _ := v.listing()
+	for _, dev := range v.unlisted() {
+		if cause := v.unlistedCause(dev); cause != causeUncertain && slices.Contains(causes, cause) {
+			h := hit(dev, cause)
+			h.scope, h.seen = dev.Name, keysOf(rows...)
+			h.facts = append(h.facts, "host.sysfs_devices")
+			hits = append(hits, h)
+		}
+	}
+	return hits
+}
+
+func providerLibraryMissing(v *findingView) []findingHit {
+	return v.unlistedHits(func(dev *Device, _ string) findingHit {
+		h := findingHit{
+			message: "the kernel has " + printable(dev.Name) + ", but libibverbs has no provider for it",
+			remedy: "install the distribution's provider package: `sudo apt install ibverbs-providers` (Debian, Ubuntu), `sudo dnf install libibverbs` (Fedora, RHEL), " +
+				"`sudo zypper install libibverbs` (SUSE); a provider from elsewhere needs its file and its entry where this libibverbs looks, usually /etc/libibverbs.d",
+		}
+		if v.h.Providers != nil && !*v.h.Providers {
+			h.message += ", nor for anything else: there is no provider with both a file and an entry in libibverbs.d"
+			h.facts = append(h.facts, "host.userspace_providers")
+		} else if p := v.providersFor(dev); len(p) > 0 {
+			h.message += " (its driver would be served by the provider " + printable(strings.Join(p, " or ")) + ")"
+		}
+		if v.h.ProviderFiles != nil {
+			h.facts = append(h.facts, "host.provider_files")
+		}
+		return h
+	}, causeMissing, causeUnlisted)
+}
+
+func providerABIMismatch(v *findingView) []findingHit {
+	return v.unlistedHits(func(dev *Device, cause string) findingHit {
+		if cause == causeRdmav {
+			return findingHit{
+				message: "the provider of " + printable(dev.Name) + " is built for another libibverbs: this one loads " + printable(v.h.ProviderABI),
+				remedy:  "install libibverbs and its providers from one release, and remove the files of the other",
+				facts:   []string{"host.provider_files", "host.provider_abi_wanted"},
+			}
+		}
+		abi, _ := v.abi(dev.Name)
+		h := findingHit{
+			message: fmt.Sprintf("the kernel speaks verbs ABI %d for %s, and its provider needs %s", abi.Kernel, printable(dev.Name), abiRange(abi)),
+			remedy:  "the kernel is the older side: update it, or install the rdma-core that belongs to it",
+		}
+		if abi.Kernel > abi.ProviderMax {
+			h.remedy = "the provider is the older side: update rdma-core (libibverbs and its providers)"
+		}
+		if _, known := v.h.ABI[dev.Name]; known {
+			h.facts = append(h.facts, "host.abi."+dev.Name)
+		}
+		return h
+	}, causeABI, causeRdmav)
+}
+
+func abiRange(a hostfacts.ABI) string {
+	if a.ProviderMin == a.ProviderMax {
+		return strconv.Itoa(a.ProviderMin)
+	}
+	return fmt.Sprintf("%d to %d", a.ProviderMin, a.ProviderMax)
+}
+
+func deviceWithoutProvider(v *findingView) []findingHit {
+	return v.unlistedHits(func(dev *Device, _ string) findingHit {
+		h := findingHit{
+			message: "the kernel has " + printable(dev.Name) + ", but no verbs provider exists for its driver: it cannot be used through verbs",
+			remedy:  "use it by its vendor's own interface (usNIC: libfabric); nothing that can be installed makes it a verbs device",
+		}
+		if v.h.Driver[dev.Name] != "" {
+			h.facts = append(h.facts, "host.driver."+dev.Name)
+		}
+		return h
+	}, causeNone)
+}
+
+func verbsInterposer(v *findingView) []findingHit {
+	preload := v.h.Env["LD_PRELOAD"]
+	if preload == "" {
+		return nil
+	}
+	var hits []findingHit
+	for _, dev := range v.d.Devices {
+		if !dev.Listed || dev.Sysfs == nil || *dev.Sysfs {
+			continue
+		}
+		hits = append(hits, findingHit{
+			scope: dev.Name,
+			message: "the library lists " + printable(dev.Name) + ", which the kernel does not have: a preloaded library (" + printable(preload) +
+				") stands between, and programs without it will not see the device",
+			remedy: "start the programs that are to use it with the same LD_PRELOAD, or unset it to see what the kernel has",
+			facts:  []string{"host.env.LD_PRELOAD", "host.sysfs_devices"},
+		})
+	}
+	return hits
+}

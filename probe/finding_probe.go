@@ -1,0 +1,278 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rdmaprobe/probe/guard"
+	"rdmaprobe/rdma"
+)
+
+// exchange is what a row of the data class says about its messages.
+type exchange struct {
+	count, verified int64
+	known           bool // the counts were recorded
+}
+
+func exchangeOf(o *Observation) exchange {
+	var e exchange
+	var a, b bool
+	e.count, a = dataInt(o.Data, "count")
+	e.verified, b = dataInt(o.Data, "verified")
+	e.known = a && b
+	return e
+}
+
+// retryExceeded tells whether a completion said that the peer never answered.
+func retryExceeded(o *Observation) bool {
+	switch strings.TrimPrefix(dataText(o.Data, "wc_status"), "IBV_WC_") {
+	case "RETRY_EXC_ERR", "RNR_RETRY_EXC_ERR":
+		return true
+	}
+	n, ok := dataInt(o.Data, "wc_status")
+	return ok && (n == 12 || n == 13)
+}
+
+// unanswered tells whether a row of the data class ended without an answer from
+// the peer, and how.
+func unanswered(o *Observation) (how string, yes bool) {
+	if o.Level != rdma.CapabilityUnknown {
+		return "", false
+	}
+	e := exchangeOf(o)
+	late := o.Reason == Timeout || o.Reason == NoCompletion
+	switch {
+	case inFlight(o, guard.TimedOut, guard.Left, guard.Stuck) && inData(o):
+		return "a provider call hung while messages were sent, " + callText(o), true
+	case retryExceeded(o):
+		return "the sender's retries were used up without an answer", true
+	case !late || outcomeOf(o) != "" && outcomeOf(o) != guard.Completed:
+		return "", false
+	case o.ID == "pingpong.uc" && e.known && e.verified > 0:
+		return "", false // some came through: they were lost, not unanswered
+	case o.ID == "pingpong.uc" || o.ID == "pingpong.rc":
+		return "no completion before the deadline", true
+	}
+	return "", false
+}
+
+func pingpongTimeout(v *findingView) []findingHit {
+	return v.eventHits(func(o *Observation) (string, bool) {
+		if !slices.Contains([]string{"pingpong.uc", "pingpong.rc", "op.rdma_write"}, o.ID) {
+			return "", false
+		}
+		text, ok := unanswered(o)
+		text = o.ID + ": " + text
+		if e := exchangeOf(o); e.known {
+			text += fmt.Sprintf(" (%d of %d round trips)", e.verified, e.count)
+		}
+		if n, used := dataInt(o.Params, "gid_index"); used {
+			text += fmt.Sprintf(", with GID index %d", n)
+		}
+		return text, ok
+	}, func(e pastEvent) (string, bool) {
+		return "not tried again, because a provider call hung while messages were sent" + e.when(), (e.event == "timed_out" || e.event == "left") && e.data
+	}, func(device string, again bool, h *findingHit) {
+		h.remedy = "check that the other end runs and answers, that both ends use GIDs of one network, and that nothing between them filters RDMA; the peer may be gone"
+		if dev := v.device(device); dev != nil {
+			if good, used, differ := v.otherIndex(dev); differ {
+				h.remedy = fmt.Sprintf("use GID index %d instead of %d, or leave out --gid-index; then check that the other end runs and answers", good, used)
+			}
+		}
+		if again {
+			h.remedy += lifted
+		}
+	})
+}
+
+// otherIndex tells whether the ping-pongs of a device used another GID index than
+// rdmaprobe would choose.
+func (v *findingView) otherIndex(dev *Device) (good, used int64, differ bool) {
+	good, ok := v.goodIndexOf(dev)
+	for _, id := range []string{"pingpong.uc", "pingpong.rc"} {
+		for _, o := range v.of(dev.Name, id) {
+			if n, has := dataInt(o.Params, "gid_index"); ok && has && n != good {
+				return good, n, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+func ucMessageLoss(v *findingView) []findingHit {
+	var hits []findingHit
+	for _, name := range v.devicesSeen() {
+		for _, o := range v.of(name, "pingpong.uc") {
+			e := exchangeOf(o)
+			if o.Level != rdma.CapabilityUnknown || o.Reason == Crash || !e.known || e.verified <= 0 || e.verified >= e.count {
+				continue
+			}
+			h := findingHit{
+				scope: name, seen: keysOf(o),
+				message: fmt.Sprintf("%d of %d round trips over UC came back and were verified, the others are missing: UC drops without notice what it cannot deliver at once", e.verified, e.count),
+				remedy:  "post receives before the other end sends, and expect loss: a program over UC needs its own deadlines",
+			}
+			if v.confirmedOn(name, "pingpong.rc") || v.confirmedOn(name, "qp.rc.create") {
+				h.remedy = "use RC, which is confirmed on this device, for anything that must arrive"
+				h.seen = append(h.seen, name+"/qp.rc.create")
+			}
+			hits = append(hits, h)
+		}
+	}
+	return hits
+}
+
+func completionWithoutDelivery(v *findingView) []findingHit {
+	var hits []findingHit
+	for _, name := range v.devicesSeen() {
+		for _, o := range v.of(name, "op.rdma_write") {
+			delivered, known := o.Data["delivered"].(bool)
+			if !known || delivered || !completedWell(o) {
+				continue
+			}
+			hits = append(hits, findingHit{
+				scope: name, seen: keysOf(o),
+				message: "a remote write completed with success at the sender, and the target's bytes did not change",
+				remedy:  "do not take completions of this provider as proof of delivery: let the receiver check the bytes, or send them by SEND and RECV",
+			})
+		}
+	}
+	return hits
+}
+
+// completedWell tells whether the sender of a row got a successful completion.
+func completedWell(o *Observation) bool {
+	status := strings.TrimPrefix(dataText(o.Data, "wc_status"), "IBV_WC_")
+	n, numeric := dataInt(o.Data, "wc_status")
+	switch {
+	case status != "":
+		return status == "SUCCESS"
+	case numeric:
+		return n == 0
+	}
+	return o.Reason != Timeout && o.Reason != NoCompletion && o.Errno == nil
+}
+
+// stderrOf are the texts that children left, with the rows they belong to. A
+// child of several devices speaks for the host.
+func (v *findingView) stderrOf() map[string]map[string][]*Observation {
+	devices := map[string]map[string]bool{}
+	for i := range v.d.Observations {
+		if o := &v.d.Observations[i]; o.Child != nil && o.Child.Stderr != "" {
+			key := childKey(o)
+			if devices[key] == nil {
+				devices[key] = map[string]bool{}
+			}
+			devices[key][o.Device] = true
+		}
+	}
+	texts := map[string]map[string][]*Observation{}
+	for i := range v.d.Observations {
+		o := &v.d.Observations[i]
+		if o.Child == nil || o.Child.Stderr == "" || outcomeOf(o) == guard.Crashed {
+			continue // what a dying child writes is told with its death
+		}
+		scope := o.Device
+		if len(devices[childKey(o)]) > 1 {
+			scope = ""
+		}
+		if texts[scope] == nil {
+			texts[scope] = map[string][]*Observation{}
+		}
+		texts[scope][o.Child.Stderr] = append(texts[scope][o.Child.Stderr], o)
+	}
+	return texts
+}
+
+func childKey(o *Observation) string { return fmt.Sprint(o.Run, " ", o.Child.PID, " ", o.Child.Stderr) }
+
+func providerStderr(v *findingView) []findingHit {
+	all := v.stderrOf()
+	common := []string{} // lines of the listing, which every child repeats
+	for text := range all[""] {
+		common = append(common, strings.Split(text, "\n")...)
+	}
+	var hits []findingHit
+	for _, scope := range append([]string{""}, v.devicesSeen()...) {
+		texts := []string{}
+		h := findingHit{scope: scope}
+		for text, rows := range all[scope] {
+			own := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+				return strings.TrimSpace(line) == "" || scope != "" && slices.Contains(common, line)
+			})
+			if len(own) > 0 {
+				texts, h.seen = append(texts, printable(strings.Join(own, " / "))), append(h.seen, keysOf(rows...)...)
+			}
+		}
+		if len(texts) == 0 {
+			continue
+		}
+		slices.Sort(texts)
+		slices.Sort(h.seen)
+		h.message = "the library wrote to its standard error: " + printable(strings.Join(texts, " / "))
+		h.remedy = "none needed: the text is kept as evidence, and no result was changed because of it"
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+func requiredCapabilityNotConfirmed(v *findingView) []findingHit {
+	lacking := map[string][]string{} // by device: what it does not confirm
+	missing := unmet(v.c.Required, v.c.NamedDevices, v.d)
+	for _, what := range v.c.Required {
+		devices, ok := missing[what]
+		if !ok {
+			continue
+		}
+		for _, name := range v.c.NamedDevices {
+			if v.device(name) == nil {
+				devices = append(slices.Clone(devices), name)
+			}
+		}
+		if len(devices) == 0 {
+			devices = []string{""}
+		}
+		for _, name := range devices {
+			lacking[name] = union(lacking[name], []string{what})
+		}
+	}
+	var hits []findingHit
+	for name, what := range lacking {
+		h := findingHit{scope: name, remedy: "see the other findings and the reason of the level; `rdmaprobe probe --plan` shows which flags the requirement needs"}
+		var texts []string
+		for _, w := range what {
+			text, rows := v.levelOf(name, w)
+			texts = append(texts, printable(w)+" is "+text)
+			h.seen = union(h.seen, keysOf(rows...))
+		}
+		h.message = "required, and not confirmed by this run: " + strings.Join(texts, "; ")
+		if len(h.seen) == 0 {
+			h.facts = []string{"devices"}
+		}
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+// levelOf writes the level of a requirement on a device, with why.
+func (v *findingView) levelOf(device, what string) (string, []*Observation) {
+	ids, _ := requiredIDs(what)
+	var rows []*Observation
+	for _, id := range ids {
+		rows = append(rows, v.of(device, id)...)
+	}
+	if len(rows) == 0 {
+		return "unknown (not probed)", nil
+	}
+	order := []rdma.Capability{rdma.CapabilityConfirmed, rdma.CapabilityRejected, rdma.CapabilityObservedZero, rdma.CapabilityUnknown}
+	best := slices.MinFunc(rows, func(a, b *Observation) int { return slices.Index(order, a.Level) - slices.Index(order, b.Level) })
+	text := string(best.Level)
+	switch {
+	case best.Reason != "":
+		text += " (" + string(best.Reason) + ")"
+	case best.Errno != nil:
+		text += " (" + printable(best.Errno.Name) + ")"
+	}
+	return text, rows
+}

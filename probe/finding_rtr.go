@@ -1,0 +1,229 @@
+package probe
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rdmaprobe/rdma"
+)
+
+var rtrIDs = []string{"qp.uc.rtr", "qp.rc.rtr"}
+
+// rtrFailure is a transition to RTR that the provider refused, in this document
+// or in an earlier run of this boot.
+type rtrFailure struct {
+	row   *Observation
+	errno string
+	again string // of an earlier run: where and when
+}
+
+// rtrFailures are the refusals on a device. A "not supported" is an answer and
+// no failure.
+func (v *findingView) rtrFailures(device string) []rtrFailure {
+	var out []rtrFailure
+	for _, o := range v.rows[device] {
+		if e, ok := v.eventBehind(o); ok {
+			if e.event == "rtr_failed" && e.errno != "" {
+				out = append(out, rtrFailure{o, e.errno, e.when()})
+			}
+			continue
+		}
+		if slices.Contains(rtrIDs, o.ID) && o.Level == rdma.CapabilityUnknown && o.Errno != nil {
+			out = append(out, rtrFailure{row: o, errno: o.Errno.Name})
+		}
+	}
+	return out
+}
+
+// rtrHits makes a hit per device from the failures that match.
+func (v *findingView) rtrHits(match func(dev *Device, f rtrFailure) bool, hit func(dev *Device, f rtrFailure) findingHit) []findingHit {
+	var hits []findingHit
+	for i := range v.d.Devices {
+		dev := &v.d.Devices[i]
+		var made *findingHit
+		for _, f := range v.rtrFailures(dev.Name) {
+			switch {
+			case !match(dev, f):
+			case made == nil:
+				h := hit(dev, f)
+				h.scope, h.seen = dev.Name, keysOf(f.row)
+				if f.again != "" {
+					h.message += "; seen" + f.again + ", and not tried again"
+					h.remedy += lifted
+				}
+				made = &h
+			default:
+				made.seen = union(made.seen, keysOf(f.row))
+			}
+		}
+		if made != nil {
+			hits = append(hits, *made)
+		}
+	}
+	return hits
+}
+
+// usedGID is the table entry that a row's queue pair was given, with its index.
+func (v *findingView) usedGID(dev *Device, o *Observation) (index int64, entry *GID, known bool) {
+	index, known = dataInt(o.Params, "gid_index")
+	if !known {
+		return 0, nil, false
+	}
+	for i := range dev.Ports {
+		if p := &dev.Ports[i]; o.Port == 0 || o.Port == p.Num {
+			return index, gidAt(p, index), true
+		}
+	}
+	return index, nil, true
+}
+
+func rtrPathTimeout(v *findingView) []findingHit {
+	return v.rtrHits(func(_ *Device, f rtrFailure) bool { return f.errno == "ETIMEDOUT" }, func(dev *Device, f rtrFailure) findingHit {
+		h := findingHit{
+			message: "the transition to RTR ended in ETIMEDOUT: the peer was not found on the path of the source GID",
+			remedy:  "check that the peer is on, has RDMA enabled and an address in the same network, and that its announced GID is the one of this link",
+		}
+		used, _, known := v.usedGID(dev, f.row)
+		if known {
+			h.message = fmt.Sprintf("with source GID index %d the transition to RTR ended in ETIMEDOUT: the peer was not found on its path", used)
+		}
+		if good, ok := v.goodIndexOf(dev); ok && known && good != used {
+			h.remedy = fmt.Sprintf("leave out --gid-index, or use %d, the entry that fits this port", good)
+		}
+		if v.thunderbolt(dev.Name) {
+			h.remedy += "; do not repeat it in a loop: refused transitions can wedge the port until the next restart"
+		}
+		return h
+	})
+}
+
+// goodIndexOf is the GID index that rdmaprobe would choose on a device.
+func (v *findingView) goodIndexOf(dev *Device) (int64, bool) {
+	for i := range dev.Ports {
+		if n, ok := v.goodIndex(dev, &dev.Ports[i]); ok {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+func staleKernelResources(v *findingView) []findingHit {
+	return v.rtrHits(func(_ *Device, f rtrFailure) bool { return f.errno == "EBUSY" }, func(dev *Device, _ rtrFailure) findingHit {
+		h := findingHit{
+			message: "the transition to RTR was refused with EBUSY: the kernel still holds what an earlier program left behind",
+			remedy:  "restart the machine; do not retry, since every further attempt can make it worse",
+		}
+		if owners := v.owners(dev.Name); len(owners) > 0 {
+			h.message += "; RDMA objects are held by " + ownerNames(owners)
+			h.remedy = "end these programs gently; if it stays, restart the machine. Do not retry in a loop"
+			h.facts = []string{"host.rdma_processes"}
+		}
+		return h
+	})
+}
+
+func providerDegraded(v *findingView) []findingHit {
+	other := func(dev *Device, f rtrFailure) bool {
+		return f.errno != "ETIMEDOUT" && f.errno != "EBUSY" && v.activeOf(dev) && (f.again != "" || v.goodGID(dev, f.row))
+	}
+	return v.rtrHits(other, func(dev *Device, f rtrFailure) findingHit {
+		h := findingHit{
+			message: "the transition to RTR was refused with " + printable(f.errno) + " on an ACTIVE port with a good GID: the provider is not in order",
+			remedy:  "look for RDMA programs that still run or were killed, end them gently, then restart the machine; on both ends if it stays",
+		}
+		if f.row.Errno != nil {
+			h.message = fmt.Sprintf("the transition to RTR was refused with errno %d (%s) on an ACTIVE port with a good GID: the provider is not in order",
+				f.row.Errno.Number, printable(f.row.Errno.Name))
+		}
+		if !v.thunderbolt(dev.Name) {
+			h.remedy = "look at the kernel log for the driver's reason, end other RDMA programs on the device, then reload its driver or restart the machine"
+		}
+		if owners := v.owners(dev.Name); len(owners) > 0 {
+			h.message += "; RDMA objects are held by " + ownerNames(owners)
+			h.facts = []string{"host.rdma_processes"}
+		}
+		return h
+	})
+}
+
+// goodGID tells whether a row's queue pair had a source address that can work:
+// none is needed where peers are addressed by LID.
+func (v *findingView) goodGID(dev *Device, o *Observation) bool {
+	if linkKind(dev) == "infiniband" {
+		return true
+	}
+	_, entry, _ := v.usedGID(dev, o)
+	return entry != nil && (!dev.thunderbolt(v.h.OS) || entry.Class == "ipv4_mapped")
+}
+
+// failedRTR is how the kernel's log tells of a transition that failed; the arrow
+// is sometimes a Unicode one.
+var failedRTR = regexp.MustCompile(`(?i)fail\w*.{0,40}INIT\s*(?:->|→|⟶)\s*RTR`)
+
+func rtrNotAttempted(v *findingView) []findingHit {
+	if v.c.Command != "probe" {
+		return nil
+	}
+	var hits []findingHit
+	for i := range v.d.Devices {
+		dev := &v.d.Devices[i]
+		rows, tried := v.rtrRows(dev.Name)
+		if !dev.Listed || len(rows) == 0 || tried || dev.Transport == "iwarp" {
+			continue
+		}
+		missing, facts := v.preflight(dev)
+		for _, o := range rows {
+			missing = union(missing, dataTexts(o.Data, "missing"))
+		}
+		if len(missing) == 0 {
+			continue
+		}
+		hits = append(hits, findingHit{
+			scope: dev.Name, message: "the transition to RTR was not attempted, and would not be safe: " + printable(strings.Join(missing, "; ")),
+			remedy: "mend what is missing, then run `rdmaprobe probe --allow-rtr`: without that flag it is never tried",
+			seen:   keysOf(rows...), facts: facts,
+		})
+	}
+	return hits
+}
+
+// rtrRows are the rows of a device's transitions, and whether one was made.
+func (v *findingView) rtrRows(device string) (rows []*Observation, tried bool) {
+	untried := []Reason{NotTried, Precondition, Guarded}
+	for _, id := range rtrIDs {
+		for _, o := range v.of(device, id) {
+			rows = append(rows, o)
+			tried = tried || o.Level != rdma.CapabilityUnknown || !slices.Contains(untried, o.Reason)
+		}
+	}
+	return rows, tried
+}
+
+// preflight lists, for an ACTIVE port, what a transition to RTR stands on and is
+// known to be missing.
+func (v *findingView) preflight(dev *Device) (missing, facts []string) {
+	p := v.portUsed(dev)
+	if p == nil || !v.active(dev, p) {
+		return nil, nil
+	}
+	thunderbolt := dev.thunderbolt(v.h.OS)
+	switch {
+	case v.c.GIDIndex != nil || p.LinkLayer == "infiniband":
+	case thunderbolt && v.gidLevel(dev, p, "gid.ipv4_mapped", rdma.CapabilityObservedZero):
+		missing = append(missing, "there is no IPv4-mapped GID")
+	case !thunderbolt && v.gidLevel(dev, p, "gid.usable", rdma.CapabilityObservedZero):
+		missing = append(missing, "there is no GID")
+	}
+	iface := v.iface(dev)
+	if addresses, known := v.addresses(iface); roce(dev, p) && known && len(addresses) == 0 {
+		missing = append(missing, "the interface "+printable(iface)+" has no address")
+		facts = append(facts, "host.interfaces."+iface+".addresses")
+	}
+	if thunderbolt && !slices.Contains(v.d.Run.Gates, "force") && slices.ContainsFunc(v.h.KernelLog, failedRTR.MatchString) {
+		missing = append(missing, "the kernel's log has a failed transition of this boot")
+		facts = append(facts, "host.kernel_log")
+	}
+	return missing, facts
+}
