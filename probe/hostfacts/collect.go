@@ -36,6 +36,8 @@ func reason(err error) string {
 		return "it does not exist here"
 	case errors.Is(err, fs.ErrPermission):
 		return "this user may not read it"
+	case errors.Is(err, errLeft):
+		return "it did not answer in time and could not be killed"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time"
 	}

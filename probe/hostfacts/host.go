@@ -21,7 +21,7 @@ type Host struct {
 	RDMACtl     string       `json:"rdma_ctl,omitempty"` // enabled, disabled or missing
 	Thunderbolt *Thunderbolt `json:"thunderbolt,omitempty"`
 
-	HardwarePorts map[string]string `json:"hardware_ports,omitzero"` // macOS: interface: name of its port, en3: Thunderbolt 2
+	HardwarePorts map[string]string `json:"hardware_ports,omitzero"` // macOS: en3: Thunderbolt 2
 
 	Bridges    map[string][]string  `json:"bridges,omitzero"` // bridge0: its member interfaces
 	Interfaces map[string]Interface `json:"interfaces,omitzero"`

@@ -3,6 +3,7 @@ package hostfacts
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -127,19 +128,21 @@ func SysfsGIDs(s System, device string, port int) ([]SysfsGID, error) {
 		return nil, err
 	}
 	list := []SysfsGID{}
-	for i := range min(len(slots), maxGIDs) {
-		slot := strconv.Itoa(i) // slots are numbered from 0 without holes
+	linkLayer := s.text(at("link_layer")...)
+	for _, slot := range slots[:min(len(slots), maxGIDs)] {
+		index, err := strconv.Atoi(slot)
 		gid, ok := parseGID(s.text(at("gids", slot)...))
-		if !ok {
+		if err != nil || index < 0 || !ok {
 			continue
 		}
 		list = append(list, SysfsGID{
-			Index: i, GID: gid,
+			Index: index, GID: gid,
 			// Both files fail with EINVAL for a slot that is empty or of another namespace.
-			Type:   gidType(s.text(at("gid_attrs/types", slot)...), s.text(at("link_layer")...)),
+			Type:   gidType(s.text(at("gid_attrs/types", slot)...), linkLayer),
 			Netdev: s.text(at("gid_attrs/ndevs", slot)...),
 		})
 	}
+	slices.SortFunc(list, func(a, b SysfsGID) int { return a.Index - b.Index })
 	return list, nil
 }
 

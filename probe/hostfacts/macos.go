@@ -49,7 +49,9 @@ func quickMacOS(s System, h *Host, p *part) {
 			*f.into = ptr(v)
 		}
 	}
-	h.Arch = macArch(s)
+	if h.Arch = macArch(s); h.Arch == "" {
+		p.miss("arch", "sysctl hw.optional.arm64", "it cannot be read, and this program may be translated")
+	}
 	h.Container = ptr(false) // macOS has none
 	uptimeMacOS(s, h, p)
 	if there, known := s.exists(addressManager); known {
@@ -59,7 +61,8 @@ func quickMacOS(s System, h *Host, p *part) {
 	}
 }
 
-// macArch is the architecture of the machine: under Rosetta uname says x86_64.
+// macArch is the architecture of the machine. Under Rosetta uname says x86_64, so
+// only its arm64 can be believed.
 func macArch(s System) string {
 	if arm, err := s.sysctlBool("hw.optional.arm64"); err == nil {
 		if arm {
@@ -67,7 +70,10 @@ func macArch(s System) string {
 		}
 		return "amd64"
 	}
-	return archName(s.Machine)
+	if s.Machine == "arm64" {
+		return "arm64"
+	}
+	return ""
 }
 
 func uptimeMacOS(s System, h *Host, p *part) {

@@ -86,13 +86,14 @@ func readThunderbolt(ctx context.Context, s System) (p part) {
 	}
 	if tb != nil {
 		nameLinks(tb, ports)
-	}
-	p.apply = func(h *Host) {
-		h.HardwarePorts, h.Thunderbolt = ports, tb
-		if tb != nil && tb.Generation == 0 {
-			tb.Generation = modelGeneration(h.Model)
+		if tb.Generation == 0 {
+			tb.Generation = modelGeneration(s.sysctlText("hw.model"))
+		}
+		if tb.Generation == 0 && len(tb.Links) > 0 {
+			p.miss("thunderbolt.generation", "system_profiler SPThunderboltDataType", "no free port shows its ceiling, and the model is not known")
 		}
 	}
+	p.apply = func(h *Host) { h.HardwarePorts, h.Thunderbolt = ports, tb }
 	return p
 }
 

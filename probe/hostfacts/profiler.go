@@ -162,7 +162,7 @@ func parseSpeed(s string) (trained, ceiling float64) {
 	number, idle := strings.CutPrefix(s, "Up to ")
 	value, _, ok := strings.Cut(number, " Gb/s")
 	v, err := strconv.ParseFloat(value, 64)
-	if !ok || err != nil || v <= 0 || v > 10000 {
+	if !ok || err != nil || !(v > 0 && v <= 10000) { // refuses NaN too
 		return 0, 0
 	}
 	if idle {

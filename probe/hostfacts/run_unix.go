@@ -58,7 +58,7 @@ func program(ctx context.Context, environ []string, name string, args ...string)
 		select {
 		case err = <-done:
 		case <-time.After(runGrace):
-			err = errors.New("left behind, it could not be killed")
+			err = errLeft
 		}
 	}
 	return stdout.bytes(), runError(ctx, name, err, stdout, stderr)
@@ -72,7 +72,7 @@ func runError(ctx context.Context, name string, err error, stdout, stderr *captu
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("run %s: no answer in time: %w", name, err)
+		return fmt.Errorf("run %s: %w: %w", name, context.DeadlineExceeded, err)
 	}
 	if text := clean(string(stderr.bytes())); text != "" {
 		return fmt.Errorf("run %s: %w: %s", name, err, text)

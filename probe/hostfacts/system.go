@@ -63,8 +63,12 @@ const (
 	maxEntries = 4096    // names taken from one directory
 )
 
-// errNoRun is the answer of a System without programs.
-var errNoRun = errors.New("outside programs are not available")
+var (
+	// errNoRun is the answer of a System without programs.
+	errNoRun = errors.New("outside programs are not available")
+	// errLeft: the program survived SIGKILL and was not waited for.
+	errLeft = errors.New("it could not be killed")
+)
 
 func (s System) run(ctx context.Context, name string, args ...string) ([]byte, error) {
 	if s.Run == nil {

@@ -10,7 +10,8 @@ const busThunderbolt = "sys/bus/thunderbolt/devices"
 // thunderboltLinux reads /sys/bus/thunderbolt (Documentation/ABI/testing/
 // sysfs-bus-thunderbolt): D-0 is a host's router, D-R with a unique_id and
 // without generation is another host (XDomain), D-R.N one of its services, whose
-// prtcid is the protocol. A machine without the bus has no facts of it.
+// prtcid is the protocol. A machine without the bus has no facts of it. The
+// kernel's generation 4 means any USB4, so Thunderbolt 5 too: it says nothing here.
 func thunderboltLinux(s System, h *Host) {
 	names, err := s.list(busThunderbolt)
 	if err != nil || len(names) == 0 {
@@ -24,7 +25,7 @@ func thunderboltLinux(s System, h *Host) {
 		}
 		generation, err := strconv.Atoi(s.text(busThunderbolt, name, "generation"))
 		if err == nil {
-			if route == "0" && generation > 0 && generation < 100 {
+			if route == "0" && generation > 0 && generation < 4 {
 				tb.Generation = max(tb.Generation, generation)
 			}
 			continue
