@@ -19,8 +19,8 @@ import (
 // patient is a ladder that a well-behaved child never climbs.
 var patient = Spec{Soft: time.Minute, Ladder: Ladder{Term: time.Minute, Kill: time.Minute, GiveUp: time.Minute}}
 
-// brisk is one for children that have to be ended.
-var brisk = Spec{Soft: 300 * time.Millisecond, Ladder: Ladder{Term: 100 * time.Millisecond, Kill: 200 * time.Millisecond, GiveUp: 200 * time.Millisecond}}
+// brisk is one for children that have to be ended, and that do end.
+var brisk = Spec{Soft: 300 * time.Millisecond, Ladder: Ladder{Term: 100 * time.Millisecond, Kill: 200 * time.Millisecond, GiveUp: time.Minute}}
 
 // as makes s start a helper.
 func (s Spec) as(helper string) Spec {
@@ -189,7 +189,9 @@ func TestCancelAsksAtOnce(t *testing.T) {
 func TestStuckGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	res, err := Run(ctx, brisk.as("plays unkillable"), func(m Message) {
+	s := brisk.as("plays unkillable")
+	s.Soft, s.Ladder.GiveUp = time.Minute, 200*time.Millisecond
+	res, err := Run(ctx, s, func(m Message) {
 		if m.Type == msgFault {
 			cancel()
 		}
@@ -216,7 +218,7 @@ func TestLeftInsideCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := brisk.as("inside a call")
-	s.Leave, s.Lock = true, lock
+	s.Soft, s.Leave, s.Lock = time.Minute, true, lock
 	res, err := Run(ctx, s, func(Message) { cancel() })
 	if err != nil {
 		t.Fatal(err)
