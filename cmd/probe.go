@@ -12,7 +12,9 @@ import (
 type probeFlags struct {
 	devices, only, require    []string
 	uc, rc, ud, mr, all       bool
-	allowRTR                  bool
+	allowRTR, pingpong, write bool
+	sizes                     []string
+	iters                     int
 	force, kill, plan, events bool
 	port, gidIndex            int
 	mrSize                    size
@@ -43,7 +45,13 @@ func (f *probeFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.mr, "mr", false, "memory region and rkey (always tried)")
 	fl.BoolVar(&f.rc, "rc", false, "also try an RC queue pair")
 	fl.BoolVar(&f.ud, "ud", false, "also try a UD queue pair")
-	fl.BoolVar(&f.all, "all", false, "the same as --rc --ud")
+	fl.BoolVar(&f.all, "all", false, "the same as --rc --ud --events")
+	fl.BoolVar(&f.events, "events", false, "also try completion channels")
+	fl.BoolVar(&f.allowRTR, "allow-rtr", false, "take connected queue pairs to RTR and RTS, one attempt, sending nothing")
+	fl.BoolVar(&f.pingpong, "pingpong", false, "send messages there and back and check every byte")
+	fl.BoolVar(&f.write, "write", false, "write into the peer's memory and check the target's bytes")
+	fl.StringSliceVar(&f.sizes, "size", nil, "size of a message (repeatable, or a,b; default 64)")
+	fl.IntVar(&f.iters, "iters", 100, "messages of a ping-pong")
 	fl.StringSliceVar(&f.only, "only", nil, "instead of the usual set: "+fmt.Sprint(probe.Words()))
 	fl.StringSliceVar(&f.require, "require", nil, "fail unless this capability or evidence id is confirmed")
 	fl.IntVar(&f.gidIndex, "gid-index", -1, "GID table entry to use, taken as given")
@@ -79,10 +87,30 @@ func (f *probeFlags) apply(c *cobra.Command, o *probe.Options) error {
 	for _, w := range []struct {
 		on   bool
 		word string
-	}{{f.uc, "uc"}, {f.mr, "mr"}, {f.rc || f.all, "rc"}, {f.ud || f.all, "ud"}} {
+	}{
+		{f.uc, "uc"}, {f.mr, "mr"}, {f.rc || f.all, "rc"}, {f.ud || f.all, "ud"}, {f.events || f.all, "events"},
+		{f.pingpong, "pingpong"}, {f.write, "write"},
+	} {
 		if w.on {
 			o.More = append(o.More, w.word)
 		}
+	}
+	if f.uc {
+		o.Types = append(o.Types, "uc")
+	}
+	if f.rc {
+		o.Types = append(o.Types, "rc")
+	}
+	for _, text := range f.sizes {
+		var n size
+		if err := n.Set(text); err != nil {
+			return &probe.UsageError{Text: fmt.Sprintf("--size %s: %v", text, err)}
+		}
+		o.Sizes = append(o.Sizes, int(n))
+	}
+	o.AllowRTR, o.Iterations = f.allowRTR, f.iters
+	if c.Flags().Changed("iters") && f.iters < 1 {
+		return &probe.UsageError{Text: fmt.Sprintf("--iters %d: want at least 1", f.iters)}
 	}
 	if c.Flags().Changed("timeout") && f.timeout <= 0 {
 		return &probe.UsageError{Text: fmt.Sprintf("--timeout %v: want more than 0", f.timeout)}

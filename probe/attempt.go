@@ -148,6 +148,9 @@ func (a *attempt) flight(id, device, word string, port int) Observation {
 		o.Call = res.Verb
 		o.Data["calls"] = res.Calls
 	}
+	if evidence(id).Class == ClassData {
+		o.Data["phase"] = "data"
+	}
 	where := "outside a provider call"
 	if o.Call != "" {
 		where = "in " + o.Call

@@ -116,6 +116,9 @@ func (s *session) loader() (func() (*rdma.Library, error), error) {
 	}
 	s.child.OrphanLimit(orphanLimit)
 	return func() (*rdma.Library, error) {
+		if l := profile.Library; !l.Loads() {
+			return nil, rdma.NewLoadError("simulated", cmpText(l.LoadError, "no such file"))
+		}
 		p, err := sim.New(profile, sim.Options{OnFault: s.fault})
 		if err != nil {
 			return nil, err

@@ -69,7 +69,11 @@ func (r *run) capabilities() {
 // findings are the conclusions from what this run has.
 func (r *run) findings(command string) []Finding {
 	c := FindingContext{
-		Command: command, NamedDevices: r.opts.Devices, Required: r.opts.Require, PreviousGIDs: map[string]string{},
+		Command: command, NamedDevices: r.opts.Devices, Port: r.opts.Port, GIDIndex: r.opts.GIDIndex, Required: r.opts.Require,
+		PreviousGIDs: map[string]string{}, Peers: r.peers(),
+	}
+	if r.channel != nil {
+		c.Control = r.channel.facts
 	}
 	for _, d := range r.doc.Devices {
 		if g := r.past.gids[r.identityOf(d)]; g != "" {
@@ -77,4 +81,13 @@ func (r *run) findings(command string) []Finding {
 		}
 	}
 	return Findings(r.doc, c)
+}
+
+// peers are the other ends that this run has heard of: only where it meant to
+// send something.
+func (r *run) peers() []PeerFacts {
+	if r.opts.AllowRTR || r.opts.asks("pingpong") || r.opts.asks("write") {
+		return r.simulatedPeers()
+	}
+	return nil
 }

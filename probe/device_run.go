@@ -103,6 +103,9 @@ func (r *run) probeDevice(d Device, words []string) error {
 			first = cmpErr(first, err)
 		}
 	}
+	if !dr.doctor {
+		dr.tellPreflight()
+	}
 	return first
 }
 
@@ -199,8 +202,20 @@ func (dr *deviceRun) one(row tableRow) error {
 		dr.refuse(row, Guarded, c.text(), c.data())
 		return nil
 	}
-	if why := dr.precondition(row); why != "" {
-		dr.refuse(row, Precondition, why, nil)
+	if dr.doctor {
+		if skip, why := dr.doctorSkips(row); skip {
+			dr.refuse(row, NotTried, why, nil)
+			return nil
+		}
+	}
+	if row.qp != "" && row.class >= ClassTransition && !dr.wantsType(row.qp) {
+		return nil
+	}
+	if why, data := dr.precondition(row); why != "" {
+		dr.refuse(row, Precondition, why, data)
+		return nil
+	}
+	if row.class >= ClassTransition && dr.channelFailed(row) {
 		return nil
 	}
 	if row.class >= ClassCreate {
@@ -215,6 +230,30 @@ func (dr *deviceRun) one(row tableRow) error {
 		}
 	}
 	return dr.attempt(row)
+}
+
+// channelFailed keeps the rows of a data probe whose side channel does not come
+// up, and tells whether it did not.
+func (dr *deviceRun) channelFailed(row tableRow) bool {
+	dr.mu.Lock()
+	if dr.channel == nil {
+		dr.channel = dr.simulatedChannel()
+	}
+	c := dr.channel
+	dr.mu.Unlock()
+	if c == nil || c.facts.Errno == nil {
+		return false
+	}
+	for _, id := range row.ids(nil) {
+		o := Observation{ID: id, Probe: row.word, Device: dr.name, Port: dr.port()}
+		if evidence(id).Class == ClassData {
+			dr.observe(c.failedRow(o))
+			continue
+		}
+		o.Level, o.Reason, o.Detail = rdma.CapabilityUnknown, Precondition, "the peer could not be asked for its address"
+		dr.observe(o)
+	}
+	return true
 }
 
 // closedFor is the event that closes a row, nil when none does.
@@ -236,18 +275,21 @@ func (dr *deviceRun) closedFor(row tableRow) *closure {
 var stages = []string{"dev.open", "pd.alloc", "cq.create"}
 
 // precondition says what keeps a row from being tried, "" when nothing does.
-func (dr *deviceRun) precondition(row tableRow) string {
+func (dr *deviceRun) precondition(row tableRow) (why string, data map[string]any) {
 	for _, s := range stages {
 		if slices.Contains(dr.failed, s) && row.needs(s) {
-			return s + " failed earlier in this run and is not tried again"
+			return s + " failed earlier in this run and is not tried again", nil
 		}
 	}
 	if row.class >= ClassCreate && dr.tb {
 		if st := dr.portState(); st != "active" {
-			return fmt.Sprintf("port %d is %s: on Thunderbolt nothing is allocated on a port that is not active", dr.port(), cmpText(st, "of unknown state"))
+			return fmt.Sprintf("port %d is %s: on Thunderbolt nothing is allocated on a port that is not active", dr.port(), cmpText(st, "of unknown state")), nil
 		}
 	}
-	return ""
+	if row.class >= ClassTransition {
+		return dr.connectable(row)
+	}
+	return "", nil
 }
 
 func cmpText(a, b string) string {
@@ -299,6 +341,12 @@ func (dr *deviceRun) requestFor(row tableRow) *request {
 	q.Device, q.Thunderbolt, q.Failed = dr.name, dr.tb, dr.failed
 	q.Port = dr.port()
 	q.Addresses = addressesOf(dr.facts, dr.name)
+	if row.class >= ClassTransition {
+		q.Data = dr.dataFor(row)
+	}
+	if dr.doctor {
+		q.Samples, q.SampleGap = doctorSamples, sampleGap.Nanoseconds()
+	}
 	return q
 }
 

@@ -21,12 +21,17 @@ type Options struct {
 	More    []string // words added to it
 	Require []string // capability keys or evidence ids that this run must confirm
 
-	AllowRTR bool // consent to RTR and RTS
-	Force    bool // lift what earlier events closed, for this run
-	Kill     bool // kill also what on Thunderbolt is left running
-	GIDIndex *int // taken as given
-	MRSize   int  // bytes; 0: one page of 4096
-	Timeout  time.Duration
+	Types      []string // uc, rc: what transition and data probes connect; none: every type that is confirmed
+	AllowRTR   bool     // consent to RTR and RTS
+	Peer       string   // HOST[:PORT] of the other end
+	PeerDevice string   // the other end: another device of this machine
+	Sizes      []int    // of messages, bytes; none: 64
+	Iterations int      // messages of a ping-pong; 0: 100
+	Force      bool     // lift what earlier events closed, for this run
+	Kill       bool     // kill also what on Thunderbolt is left running
+	GIDIndex   *int     // taken as given
+	MRSize     int      // bytes; 0: one page of 4096
+	Timeout    time.Duration
 
 	Progress func(Progress) // called as the run goes on; may be nil
 }
@@ -82,15 +87,45 @@ func (o *Options) check() error {
 	case o.GIDIndex != nil && (*o.GIDIndex < 0 || *o.GIDIndex >= maxGIDs):
 		return usagef("--gid-index %d: want 0 to %d", *o.GIDIndex, maxGIDs-1)
 	}
-	for _, w := range slices.Concat(o.Only, o.More) {
-		if _, ok := rowOf(w); !ok {
+	for _, w := range o.Only {
+		if !slices.Contains(Words(), w) {
 			return usagef("--only %s: no such probe; there are %s", w, strings.Join(Words(), ", "))
 		}
+	}
+	if err := o.checkData(); err != nil {
+		return err
 	}
 	return o.requireFlags()
 }
 
-// words is the set of probes to run, in the table's order.
+// Bounds on a ping-pong.
+const (
+	maxMessage    = 16 << 20 // 4095 frames of 4096 bytes are Apple's limit (TN3205)
+	maxIterations = 100_000_000
+	defaultSize   = 64
+	defaultIters  = 100
+)
+
+func (o *Options) checkData() error {
+	if len(o.Sizes) == 0 {
+		o.Sizes = []int{defaultSize}
+	}
+	if o.Iterations == 0 {
+		o.Iterations = defaultIters
+	}
+	for _, n := range o.Sizes {
+		if n < 1 || n > maxMessage {
+			return usagef("--size %d: want 1 byte to 16 MiB", n)
+		}
+	}
+	if o.Iterations < 1 || o.Iterations > maxIterations {
+		return usagef("--iters %d: want 1 to %d", o.Iterations, maxIterations)
+	}
+	return nil
+}
+
+// words is the set of probes to run, in the table's order. Transition and data
+// probes are there for both types; which of them run is seen on the way.
 func (o *Options) words() []string {
 	set := baseWords
 	if o.Only != nil {
@@ -100,13 +135,21 @@ func (o *Options) words() []string {
 		}
 	}
 	set = slices.Concat(set, o.More)
+	if o.AllowRTR && !slices.Contains(set, "pingpong") {
+		set = append(set, "rtr") // a ping-pong passes RTR anyway, and each attempt is one too many on Thunderbolt
+	}
 	var words []string
 	for _, r := range table {
-		if slices.Contains(set, r.word) {
+		if slices.Contains(set, r.optionOf()) {
 			words = append(words, r.word)
 		}
 	}
 	return words
+}
+
+// asks tells whether a word of --only was asked for.
+func (o *Options) asks(option string) bool {
+	return slices.Contains(o.Only, option) || slices.Contains(o.More, option)
 }
 
 // gates is the consent that was given, for the record.
@@ -116,8 +159,8 @@ func (o *Options) gates() []string {
 		given bool
 		name  string
 	}{
-		{slices.Contains(o.words(), "rc"), "rc"}, {o.AllowRTR, "allow_rtr"}, {slices.Contains(o.words(), "pingpong"), "pingpong"},
-		{slices.Contains(o.words(), "write"), "write"}, {o.Force, "force"}, {o.Kill, "kill"},
+		{o.asks("rc"), "rc"}, {o.AllowRTR, "allow_rtr"}, {o.asks("pingpong"), "pingpong"}, {o.asks("write"), "write"},
+		{o.Force, "force"}, {o.Kill, "kill"},
 	} {
 		if f.given {
 			g = append(g, f.name)

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"strings"
+
 	"rdmaprobe/rdma"
 )
 
@@ -18,6 +20,9 @@ const udQKey = 0x11111111
 
 // id is the evidence id of a step: qp.uc.create.
 func (t qpType) id(step string) string { return "qp." + string(t) + "." + step }
+
+// name is the type as people write it.
+func (t qpType) name() string { return strings.ToUpper(string(t)) }
 
 // steps are the ids of the given steps.
 func (t qpType) steps(steps ...string) []string {

@@ -24,6 +24,7 @@ type request struct {
 
 	DeviceAddresses map[string][]string `json:"device_addresses,omitempty"` // taskDevices: Addresses by device
 
+	Data *dataRequest `json:"data,omitempty"` // transition and data probes
 }
 
 // Listing tasks; every other task is a word of the table.

@@ -53,7 +53,7 @@ func (o *Options) requireFlags() error {
 		}
 		for _, r := range table {
 			if slices.ContainsFunc(r.ids(&request{Thunderbolt: true}), func(id string) bool { return slices.Contains(ids, id) }) {
-				o.More = append(o.More, r.word)
+				o.More = append(o.More, r.optionOf())
 			}
 		}
 	}

@@ -31,6 +31,10 @@ type run struct {
 	locks    string        // directory of the device locks
 	readOnly string        // why nothing of class create and up is tried; "" when it may be
 
+	doctor    bool // diagnose: see doctorSkips
+	readClass bool // diagnose with class read only
+	channel   *sideChannel
+
 	exit     exitState
 	platform struct{ os, build string }
 	tb       sync.Mutex // Thunderbolt devices go one at a time

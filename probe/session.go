@@ -25,6 +25,7 @@ type session struct {
 	ctx     rdma.RDMAContext
 	now     *row   // the row that the next provider call is for
 	undo    []undo // in the order of creation
+	made    int32  // the verbs number of the type of queue pair that was made
 	last    callMessage
 	failed  map[string]bool // stages that did not succeed in this run
 	refused bool            // the last failure was about the arguments, not about a lack

@@ -30,7 +30,9 @@ func (s *session) openDevice() bool {
 		return false
 	}
 	s.ctx = ctx
-	r.o.Data = map[string]any{"ops": rdma.InlineOps(ctx)}
+	if ops, err := rdma.IbvOps(ctx); err == nil {
+		r.o.Data = map[string]any{"ops": ops}
+	}
 	r.confirmed("ibv_open_device", nonNull, nil)
 	return true
 }
@@ -115,6 +117,7 @@ func (s *session) createQP(t qpType, pd rdma.RDMAPD, cq rdma.RDMACQ) rdma.RDMAQP
 	r := s.begin(t.id("create"), 0, map[string]any{"requested": capMap(asked)})
 	init := &rdma.IbvQPInitAttr{SendCQ: cq, RecvCQ: cq, Cap: asked, SQSigAll: 1}
 	qp, err := t.create(pd, init)
+	s.made = init.QPType
 	if err != nil {
 		r.fail("ibv_create_qp", err)
 		return 0

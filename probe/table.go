@@ -5,12 +5,14 @@ import "slices"
 // tableRow is one probe. Its ids are the rows that it alone records; stages that
 // it passes (dev.open, pd.alloc, cq.create, teardown) are recorded on the way.
 type tableRow struct {
-	word  string // as in --only
-	class Class
-	about string
-	calls []string                  // provider calls, in order
-	ids   func(r *request) []string // in the order in which they are tried
-	run   func(*session)            // in the child
+	word   string // names the probe; as in --only, where option is empty
+	option string // as in --only, where one word stands for several probes
+	qp     qpType // of the queue pair that transition and data probes connect
+	class  Class
+	about  string
+	calls  []string                  // provider calls, in order
+	ids    func(r *request) []string // in the order in which they are tried
+	run    func(*session)            // in the child
 }
 
 // table is every probe, in the order in which a device goes through them.
@@ -42,7 +44,50 @@ var table = []tableRow{
 		word: "ud", class: ClassCreate, about: "create a UD queue pair and take it to INIT", run: probeQP(qpUD),
 		calls: qpCalls, ids: only(qpUD.steps("create", "init")...),
 	},
+	{
+		word: "events", class: ClassCreate, about: "create a completion channel, request a notification and wait for its event", run: probeEvents,
+		calls: []string{
+			"ibv_open_device", "ibv_create_comp_channel", "ibv_create_cq", "ibv_req_notify_cq", "ibv_alloc_pd", "ibv_create_qp", "ibv_modify_qp",
+			"ibv_reg_mr", "ibv_post_recv", "ibv_get_cq_event", "ibv_ack_cq_events", "ibv_dereg_mr", "ibv_destroy_qp", "ibv_dealloc_pd",
+			"ibv_destroy_cq", "ibv_destroy_comp_channel", "ibv_close_device",
+		},
+		ids: only("cq.channel", "cq.notify"),
+	},
+	rtrRow(qpUC), rtrRow(qpRC),
+	pingpongRow(qpUC), pingpongRow(qpRC),
+	writeRow(qpUC), writeRow(qpRC),
 }
+
+func rtrRow(t qpType) tableRow {
+	return tableRow{
+		word: "rtr." + string(t), option: "rtr", qp: t, class: ClassTransition, about: "take a " + t.name() + " queue pair to RTR and RTS, sending nothing",
+		run: probeRTR, calls: slices.Concat(connectCalls, closeCalls), ids: only(t.steps("rtr", "rts")...),
+	}
+}
+
+func pingpongRow(t qpType) tableRow {
+	return tableRow{
+		word: "pingpong." + string(t), option: "pingpong", qp: t, class: ClassData, about: "send messages there and back over " + t.name() + " and check every byte",
+		run: probePingpong, calls: slices.Concat(connectCalls, []string{"ibv_post_recv", "ibv_post_send", "ibv_poll_cq"}, closeCalls),
+		ids: only(append(t.steps("rtr", "rts"), "pingpong."+string(t))...),
+	}
+}
+
+func writeRow(t qpType) tableRow {
+	return tableRow{
+		word: "write." + string(t), option: "write", qp: t, class: ClassData, about: "write into the peer's memory over " + t.name() + " and check the target's bytes",
+		run: probeWrite, calls: slices.Concat(connectCalls, []string{"ibv_post_send", "ibv_poll_cq"}, closeCalls),
+		ids: only(append(t.steps("rtr", "rts"), "op.rdma_write")...),
+	}
+}
+
+// connectCalls and closeCalls frame every probe that connects a queue pair.
+var (
+	connectCalls = []string{
+		"ibv_open_device", "ibv_alloc_pd", "ibv_create_cq", "ibv_create_qp", "ibv_query_qp", "ibv_modify_qp", "ibv_reg_mr", "ibv_query_port", "ibv_query_gid",
+	}
+	closeCalls = []string{"ibv_dereg_mr", "ibv_destroy_qp", "ibv_destroy_cq", "ibv_dealloc_pd", "ibv_close_device"}
+)
 
 var qpCalls = []string{
 	"ibv_open_device", "ibv_alloc_pd", "ibv_create_cq", "ibv_create_qp", "ibv_query_qp", "ibv_modify_qp",
@@ -69,11 +114,21 @@ func rowOf(word string) (tableRow, bool) {
 	return table[i], true
 }
 
+// optionOf is the word of --only that asks for a row.
+func (t tableRow) optionOf() string {
+	if t.option != "" {
+		return t.option
+	}
+	return t.word
+}
+
 // Words are the names of the probes, as --only takes them.
 func Words() []string {
-	words := make([]string, len(table))
-	for i, r := range table {
-		words[i] = r.word
+	var words []string
+	for _, r := range table {
+		if o := r.optionOf(); o != "rtr" && !slices.Contains(words, o) {
+			words = append(words, o)
+		}
 	}
 	return words
 }

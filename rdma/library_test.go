@@ -88,7 +88,7 @@ func TestClassifyLoadText(t *testing.T) {
 			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
 		}
 	}
-	if n := len(newLoadError("p", string(make([]byte, 1<<20))).Text); n != maxLoadText {
+	if n := len(NewLoadError("p", string(make([]byte, 1<<20))).Text); n != maxLoadText {
 		t.Errorf("a long text keeps %d bytes, want %d", n, maxLoadText)
 	}
 }

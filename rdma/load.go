@@ -35,7 +35,9 @@ func (e *LoadError) Unwrap() error { return ErrSymbolUnavailable }
 // it has tried.
 const maxLoadText = 4096
 
-func newLoadError(path, text string) *LoadError {
+// NewLoadError makes the error of a loader that said text; a simulator's loader
+// says what its profile does. Text beyond 4 KiB is cut.
+func NewLoadError(path, text string) *LoadError {
 	if len(text) > maxLoadText {
 		text = text[:maxLoadText]
 	}

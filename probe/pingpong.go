@@ -1,0 +1,283 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"rdmaprobe/rdma"
+)
+
+// pingpong is the loop of one size: messages one at a time, each answered by the
+// other end and checked byte by byte here.
+type pingpong struct {
+	s     *session
+	c     *connection
+	size  int
+	count int
+	loss  time.Duration
+	seq   uint64
+
+	arrived, arrivedLen  int // slot and length of a message that the far end has not answered; -1: none
+	verified, lost, late int
+	mismatchAt           string // the first message with wrong bytes
+	times                *hdrhistogram.Histogram
+	first, last          time.Time // arrivals, by this receiver's clock
+}
+
+// warmUp messages are checked like all others and not timed.
+const warmUp = 10
+
+// pollsPerLook is how many empty polls pass between two looks at the clock.
+const pollsPerLook = 64
+
+// probePingpong connects and runs the loop for each size.
+func probePingpong(s *session) {
+	d := s.req.Data
+	id := "pingpong." + string(d.Type)
+	c, err := s.connect(maxOf(d.Sizes))
+	defer s.teardown()
+	if err != nil {
+		s.skip(Precondition, "there is no connection", s.req.Port, id)
+		return
+	}
+	var seq uint64
+	for _, size := range d.Sizes {
+		r := s.begin(id, s.req.Port, s.dataParams(c, size))
+		p := &pingpong{s: s, c: c, size: size, count: d.Iterations, loss: time.Duration(d.LossNS), seq: seq, times: newTimes(), arrived: -1}
+		err := p.run()
+		p.tell(r, err)
+		if seq = p.seq; err != nil {
+			return // the queue pair is in no state to go on
+		}
+	}
+}
+
+func maxOf(sizes []int) int {
+	m := 0
+	for _, n := range sizes {
+		m = max(m, n)
+	}
+	return m
+}
+
+// newTimes holds round trips from 1 ns to a minute with three digits.
+func newTimes() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(time.Minute), 3) }
+
+// dataParams describe a data row's connection.
+func (s *session) dataParams(c *connection, size int) map[string]any {
+	p := map[string]any{"size": size, "iterations": s.req.Data.Iterations, "path_mtu": c.mtu, "peer": c.peer.params(), "mode": s.mode()}
+	if s.req.Data.GIDIndex >= 0 {
+		p["gid_index"], p["gid"] = s.req.Data.GIDIndex, c.near.info.GID
+		if s.req.Data.GIDWhy != "" {
+			p["gid_why"] = s.req.Data.GIDWhy
+		}
+	}
+	return p
+}
+
+// mode says where the other end is.
+func (s *session) mode() string {
+	switch {
+	case s.sim != nil:
+		return "simulated peer"
+	case s.req.Data.PeerDevice != "":
+		return "two devices of this machine"
+	}
+	return "loopback on one port"
+}
+
+// run sends the messages. It ends early at the deadline, on a completion with an
+// error status and on an impossible answer.
+func (p *pingpong) run() error {
+	for i := -min(warmUp, p.count); i < p.count; i++ {
+		if why, _ := p.s.ended(); why != "" {
+			return nil
+		}
+		if err := p.one(i >= 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one is one message there and back. Equal counts are posted: one receive at
+// each end, and no other while it is outstanding.
+func (p *pingpong) one(timed bool) error {
+	near := p.c.near
+	for _, e := range []*wireEnd{near, p.c.far} {
+		if e != nil && !e.posted {
+			if err := e.postRecv(p.size); err != nil {
+				return err
+			}
+		}
+	}
+	p.seq++
+	fill(near.slotBytes(slotSend)[:p.size], p.seq)
+	start := time.Now()
+	if err := near.postSend(slotSend, p.size); err != nil {
+		return err
+	}
+	back, err := p.await(start)
+	switch {
+	case err != nil:
+		return err
+	case !back:
+		if timed {
+			p.lost++
+		}
+		return nil
+	}
+	now := time.Now()
+	if !timed {
+		return nil
+	}
+	p.verified++
+	if p.first.IsZero() {
+		p.first = now
+	}
+	p.last = now
+	return p.times.RecordValue(max(1, now.Sub(start).Nanoseconds()))
+}
+
+// await polls until the message is back, false when it counts as lost. The send
+// must have completed too before its memory is used again.
+func (p *pingpong) await(start time.Time) (bool, error) {
+	near, back := p.c.near, false
+	for polls := 1; ; polls++ {
+		n, err := near.poll()
+		if err != nil {
+			return false, err
+		}
+		if n >= 0 {
+			if back, err = p.check(n); err != nil {
+				return false, err
+			}
+		}
+		if back && !near.sending {
+			return true, nil
+		}
+		if err := p.answer(); err != nil {
+			return false, fmt.Errorf("the other end: %w", err)
+		}
+		if polls%pollsPerLook == 0 && (time.Since(start) > p.loss || p.s.child.Context().Err() != nil) {
+			return back, p.overdue()
+		}
+	}
+}
+
+// overdue decides what a message that is not back means. A send that never
+// completed blocks the queue pair; all else is a loss, and the loop goes on.
+func (p *pingpong) overdue() error {
+	if p.c.near.sending && p.s.child.Context().Err() == nil {
+		return errNoCompletion
+	}
+	return nil
+}
+
+// errNoCompletion says that a posted send gave no completion in time.
+var errNoCompletion = errors.New("the send did not complete in time")
+
+// check verifies the message that arrived. One that was given up before is late,
+// not an answer.
+func (p *pingpong) check(n int) (bool, error) {
+	near := p.c.near
+	b := near.slotBytes(near.taken())
+	if n == p.size && mismatch(b[:n], p.seq) < 0 {
+		return true, nil
+	}
+	for back := uint64(1); back <= uint64(p.lost) && back < p.seq; back++ {
+		if n == p.size && mismatch(b[:n], p.seq-back) < 0 {
+			p.late++
+			return false, near.postRecv(p.size)
+		}
+	}
+	at := -1
+	if n == p.size {
+		at = mismatch(b[:n], p.seq)
+	}
+	return false, &payloadError{seq: p.seq, at: at, got: n, want: p.size}
+}
+
+// payloadError is a message whose bytes are not those that were sent.
+type payloadError struct {
+	seq       uint64
+	at        int
+	got, want int
+}
+
+func (e *payloadError) Error() string {
+	if e.at < 0 {
+		return fmt.Sprintf("message %d came back with %d bytes instead of %d", e.seq, e.got, e.want)
+	}
+	return fmt.Sprintf("message %d came back with a wrong byte at offset %d", e.seq, e.at)
+}
+
+// answer is the far end's part where it is in this process: check what arrived
+// and send it back, once the answer before it has completed.
+func (p *pingpong) answer() error {
+	far := p.c.far
+	if far == nil {
+		return nil
+	}
+	n, err := far.poll()
+	if err != nil {
+		return err
+	}
+	if n >= 0 {
+		p.arrived, p.arrivedLen = far.taken(), n
+		if at := mismatch(far.slotBytes(p.arrived)[:n], p.seq); n != p.size || at >= 0 {
+			return &payloadError{seq: p.seq, at: at, got: n, want: p.size}
+		}
+	}
+	if p.arrived < 0 || far.sending {
+		return nil
+	}
+	slot := p.arrived
+	p.arrived = -1
+	return far.postSend(slot, p.arrivedLen)
+}
+
+// tell finishes the row: confirmed only when every message came back right.
+func (p *pingpong) tell(r *row, err error) {
+	r.o.Data = p.summary()
+	var bad *payloadError
+	switch {
+	case errors.As(err, &bad):
+		r.unknown(PayloadMismatch, err.Error())
+	case errors.Is(err, errNoCompletion):
+		r.unknown(NoCompletion, err.Error())
+	case err != nil:
+		r.failData(err)
+	case p.verified == p.count:
+		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, "ibv_poll_cq", p.verified
+		r.send()
+	default:
+		why, detail := p.s.ended()
+		if why == "" || p.verified+p.lost > 0 {
+			why = NoCompletion
+			detail = fmt.Sprintf("%d of %d messages came back", p.verified, p.count)
+		}
+		r.unknown(why, detail)
+	}
+}
+
+// summary is what the loop measured. Times are round trips.
+func (p *pingpong) summary() map[string]any {
+	d := map[string]any{"count": p.count, "verified": p.verified, "lost": p.lost, "size": p.size}
+	if p.late > 0 {
+		d["late"] = p.late
+	}
+	if p.verified == 0 {
+		return d
+	}
+	d["min_ns"], d["max_ns"], d["mean_ns"] = p.times.Min(), p.times.Max(), int64(p.times.Mean())
+	for name, q := range map[string]float64{"p50_ns": 50, "p90_ns": 90, "p99_ns": 99, "p999_ns": 99.9} {
+		d[name] = p.times.ValueAtQuantile(q)
+	}
+	if span := p.last.Sub(p.first); span > 0 {
+		d["rate_bits_per_s"] = int64(float64(p.verified-1) * float64(p.size) * 8 / span.Seconds())
+	}
+	return d
+}

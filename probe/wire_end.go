@@ -1,0 +1,255 @@
+package probe
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"rdmaprobe/rdma"
+)
+
+// wireEnd is one end of a connection in this process: a queue pair, its
+// completion queue and registered memory. One message is in flight at a time.
+// Work requests and completions lie in mapped memory, since C reads them.
+type wireEnd struct {
+	t      qpType
+	qp     rdma.RDMAQP
+	poster rdma.IbvQPPoster
+	poller rdma.IbvCQPoller
+	mr     rdma.RDMAMR
+	data   []byte // send slot, then two receive slots, then the write target
+	size   int    // bytes of a slot
+	work   *workArea
+	info   endpoint
+
+	sending bool   // a send has not completed
+	posted  bool   // a receive is posted
+	slot    int    // which receive slot is next
+	sends   uint64 // of work requests, in order
+	recvs   uint64
+}
+
+// workArea is what C reads and writes.
+type workArea struct {
+	send    rdma.IbvSendWR
+	sendSGE rdma.IbvSGE
+	recv    rdma.IbvRecvWR
+	recvSGE rdma.IbvSGE
+	badSend *rdma.IbvSendWR
+	badRecv *rdma.IbvRecvWR
+	wc      [4]rdma.IbvWC
+}
+
+// Work request ids say what completed: receives are even, sends are odd.
+const sendID = 1
+
+// slots of wireEnd.data.
+const (
+	slotSend = iota
+	slotRecv0
+	slotRecv1
+	slotTarget
+	slotCount
+)
+
+// newWireEnd registers memory for messages of up to size bytes.
+func (s *session) newWireEnd(t qpType, qp rdma.RDMAQP, cq rdma.RDMACQ, pd rdma.RDMAPD, size int) (*wireEnd, error) {
+	e := &wireEnd{t: t, qp: qp, size: (size + 63) &^ 63}
+	var err error
+	if e.poster, err = rdma.NewIbvQPPoster(qp); err != nil {
+		return nil, err
+	}
+	if e.poller, err = rdma.NewIbvCQPoller(cq); err != nil {
+		return nil, err
+	}
+	work, err := rdma.MapBuffer(int(unsafe.Sizeof(workArea{})))
+	if err != nil {
+		return nil, err
+	}
+	e.work = (*workArea)(unsafe.Pointer(&work.Bytes()[0]))
+	buf, err := rdma.MapBuffer(slotCount * e.size)
+	if err != nil {
+		return nil, err
+	}
+	e.data = buf.Bytes()
+	e.mr, err = rdma.IbvRegMr(pd, buf.Addr(), uintptr(len(e.data)), s.dataAccess())
+	if err != nil {
+		return nil, err
+	}
+	mr := e.mr
+	s.push("ibv_dereg_mr", func() (int, error) { return rdma.IbvDeregMr(mr) })
+	target := e.slotBytes(slotTarget)
+	e.info = endpoint{
+		QPN: rdma.Ibv_qp_num(qp), PSN: newPSN(), RKey: rdma.Ibv_mr_rkey(mr),
+		Addr: uint64(uintptr(unsafe.Pointer(&target[0]))), Length: len(target),
+	}
+	return e, nil
+}
+
+// dataAccess are the access flags of message memory: all that are known to be
+// taken. Where registering for remote access failed, local write is enough for
+// SEND and RECV.
+func (s *session) dataAccess() int {
+	if s.failed["mr.register"] {
+		return rdma.IBV_ACCESS_LOCAL_WRITE
+	}
+	return fullAccess
+}
+
+// slotBytes is the memory of a slot.
+func (e *wireEnd) slotBytes(slot int) []byte { return e.data[slot*e.size : (slot+1)*e.size] }
+
+// postRecv posts the one receive that the next message needs.
+func (e *wireEnd) postRecv(length int) error {
+	b := e.slotBytes(slotRecv0 + e.slot)
+	w := e.work
+	w.recvSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
+	w.recv = rdma.IbvRecvWR{WRID: e.recvs << 1, SGList: &w.recvSGE, NumSGE: 1}
+	if rc := e.poster.PostRecv(&w.recv, &w.badRecv); rc != 0 {
+		return &postError{"ibv_post_recv", rc, e.recvs}
+	}
+	e.posted = true
+	return nil
+}
+
+// postSend sends length bytes of a slot.
+func (e *wireEnd) postSend(slot, length int) error {
+	b := e.slotBytes(slot)
+	w := e.work
+	w.sendSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
+	w.send = rdma.IbvSendWR{WRID: e.sends<<1 | sendID, SGList: &w.sendSGE, NumSGE: 1, Opcode: rdma.IBV_WR_SEND, SendFlags: rdma.IBV_SEND_SIGNALED}
+	return e.post()
+}
+
+// postWrite writes length bytes of the send slot to the peer's memory.
+func (e *wireEnd) postWrite(length int, peer endpoint) error {
+	b := e.slotBytes(slotSend)
+	w := e.work
+	w.sendSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
+	w.send = rdma.IbvSendWR{WRID: e.sends<<1 | sendID, SGList: &w.sendSGE, NumSGE: 1, Opcode: rdma.IBV_WR_RDMA_WRITE, SendFlags: rdma.IBV_SEND_SIGNALED}
+	// union wr: rdma.remote_addr, rdma.rkey
+	binary.LittleEndian.PutUint64(w.send.WR[0:], peer.Addr)
+	binary.LittleEndian.PutUint32(w.send.WR[8:], peer.RKey)
+	return e.post()
+}
+
+func (e *wireEnd) post() error {
+	if rc := e.poster.PostSend(&e.work.send, &e.work.badSend); rc != 0 {
+		return &postError{"ibv_post_send", rc, e.sends}
+	}
+	e.sending = true
+	return nil
+}
+
+// poll takes completions. received is the length of a message that arrived, -1
+// when none did. A completion that belongs to nothing is an error: whatever it
+// is evidence of, it is not of this message.
+func (e *wireEnd) poll() (received int, err error) {
+	received = -1
+	n := e.poller.Poll(len(e.work.wc), &e.work.wc[0])
+	if n == 0 {
+		return received, nil
+	}
+	if n < 0 || n > len(e.work.wc) {
+		return received, &impossibleError{fmt.Sprintf("ibv_poll_cq returned %d for %d entries", n, len(e.work.wc))}
+	}
+	for i := range n {
+		wc := &e.work.wc[i]
+		switch {
+		case wc.Status != rdma.IBV_WC_SUCCESS:
+			return received, &completionError{wc.Status, wc.VendorErr, wc.WRID&sendID != 0}
+		case wc.WRID == e.sends<<1|sendID && e.sending:
+			e.sending = false
+			e.sends++
+		case wc.WRID == e.recvs<<1 && e.posted:
+			e.posted = false
+			e.recvs++
+			received = int(wc.ByteLen)
+			if received > e.size {
+				return -1, &impossibleError{fmt.Sprintf("a completion of %d bytes for a receive of %d", wc.ByteLen, e.size)}
+			}
+		default:
+			return received, &impossibleError{fmt.Sprintf("a completion with wr_id %#x, which nothing outstanding has", wc.WRID)}
+		}
+	}
+	return received, nil
+}
+
+// taken is the slot of the message that just arrived; the next receive goes to
+// the other one.
+func (e *wireEnd) taken() int {
+	slot := slotRecv0 + e.slot
+	e.slot = 1 - e.slot
+	return slot
+}
+
+// postError is a refused work request.
+type postError struct {
+	call string
+	rc   int
+	nth  uint64
+}
+
+func (e *postError) Error() string {
+	return fmt.Sprintf("%s returned %d for work request %d", e.call, e.rc, e.nth+1)
+}
+
+// completionError is a work completion with an error status.
+type completionError struct {
+	status int32
+	vendor uint32
+	send   bool
+}
+
+func (e *completionError) Error() string {
+	what := "receive"
+	if e.send {
+		what = "send"
+	}
+	return fmt.Sprintf("the %s completed with status %s (vendor error %#x)", what, rdma.WCStatusName(e.status), e.vendor)
+}
+
+// impossibleError is an answer that no provider can truthfully give.
+type impossibleError struct{ text string }
+
+func (e *impossibleError) Error() string { return e.text }
+
+// failData finishes a data row whose message failed. Nothing about a message is
+// ever rejected: a status says what went wrong, not what is supported.
+func (r *row) failData(err error) {
+	var (
+		post *postError
+		wc   *completionError
+		imp  *impossibleError
+	)
+	r.o.Detail, r.o.Call, r.o.Reason = err.Error(), "ibv_poll_cq", ProviderError
+	switch {
+	case errors.As(err, &post):
+		r.o.Call, r.o.Return = post.call, &Return{Number: int64(post.rc)}
+		n := max(post.rc, -post.rc)
+		p := r.s.lib.Platform()
+		r.o.Errno = &Errno{Number: n, Name: rdma.ErrnoNameOn(p, n), Platform: p}
+		if reason, ok := reasonOfErrno[r.o.Errno.Name]; ok {
+			r.o.Reason = reason
+		}
+	case errors.As(err, &wc):
+		r.set("wc_status", rdma.WCStatusName(wc.status))
+		r.set("wc_class", string(rdma.ClassifyCompletionStatus(wc.status)))
+		if wc.status == rdma.IBV_WC_RETRY_EXC_ERR || wc.status == rdma.IBV_WC_RNR_RETRY_EXC_ERR {
+			r.o.Reason = Unreachable
+		}
+	case errors.As(err, &imp):
+		r.o.Reason = Invalid
+	}
+	r.o.Level = rdma.CapabilityUnknown
+	r.send()
+}
+
+// set puts a value into a row's data.
+func (r *row) set(key string, v any) {
+	if r.o.Data == nil {
+		r.o.Data = map[string]any{}
+	}
+	r.o.Data[key] = v
+}

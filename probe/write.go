@@ -1,0 +1,108 @@
+package probe
+
+import (
+	"time"
+
+	"rdmaprobe/rdma"
+)
+
+// probeWrite writes into the other end's memory and looks at the target's bytes.
+// A completion alone confirms nothing.
+func probeWrite(s *session) {
+	const id = "op.rdma_write"
+	size := maxOf(s.req.Data.Sizes)
+	c, err := s.connect(size)
+	defer s.teardown()
+	if err != nil {
+		s.skip(Precondition, "there is no connection", s.req.Port, id)
+		return
+	}
+	if c.peer.RKey == 0 {
+		s.skip(Precondition, "the peer's rkey is 0: there is no key to write with", s.req.Port, id)
+		return
+	}
+	params := s.dataParams(c, size)
+	delete(params, "iterations")
+	params["type"] = string(s.req.Data.Type)
+	r := s.begin(id, s.req.Port, params)
+	const seq = 1
+	fill(c.near.slotBytes(slotSend)[:size], seq)
+	if err := c.near.postWrite(size, c.peer); err != nil {
+		r.failData(err)
+		return
+	}
+	if err := s.awaitSend(c.near); err != nil {
+		r.failWrite(err)
+		return
+	}
+	s.judgeWrite(r, c, size, seq)
+}
+
+// awaitSend polls until the send has completed.
+func (s *session) awaitSend(e *wireEnd) error {
+	deadline := time.Now().Add(time.Duration(s.req.Data.LossNS))
+	for polls := 1; e.sending; polls++ {
+		if _, err := e.poll(); err != nil {
+			return err
+		}
+		if polls%pollsPerLook == 0 && (time.Now().After(deadline) || s.child.Context().Err() != nil) {
+			return errNoCompletion
+		}
+	}
+	return nil
+}
+
+// failWrite finishes the row of a write that did not complete with success.
+func (r *row) failWrite(err error) {
+	if err == errNoCompletion {
+		r.unknown(NoCompletion, err.Error())
+		return
+	}
+	r.failData(err)
+}
+
+// judgeWrite looks at the target. Over UC the bytes may come after the
+// completion, so they are waited for.
+func (s *session) judgeWrite(r *row, c *connection, size int, seq uint64) {
+	deadline := time.Now().Add(time.Duration(s.req.Data.LossNS))
+	for {
+		target, err := s.target(c, size)
+		if err != nil {
+			r.unknown(ProviderError, "the target cannot be read: "+err.Error())
+			return
+		}
+		at := mismatch(target, seq)
+		if at < 0 {
+			r.set("delivered", true)
+			r.o.Value = size
+			r.o.Level, r.o.Call = rdma.CapabilityConfirmed, "ibv_post_send"
+			r.send()
+			return
+		}
+		if time.Now().After(deadline) || s.child.Context().Err() != nil {
+			r.set("delivered", false)
+			r.o.Call = "ibv_post_send"
+			r.unknown(PayloadMismatch, "the write completed with success and the target's bytes did not change")
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// target is the memory that was to be written.
+func (s *session) target(c *connection, size int) ([]byte, error) {
+	if c.far != nil {
+		return c.far.slotBytes(slotTarget)[:size], nil
+	}
+	p, err := s.sim.Peer(s.device, s.req.Port)
+	if err != nil {
+		return nil, err
+	}
+	return p.Read(0, size)
+}
+
+// probeRTR walks a queue pair to RTS towards the other end and sends nothing.
+func probeRTR(s *session) {
+	_, _ = s.connect(pageSize) // its stages are the rows
+	s.teardown()
+}
