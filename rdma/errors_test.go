@@ -60,7 +60,7 @@ func TestProviderErrorIs(t *testing.T) {
 }
 
 func TestLoadFailureReachesTheCaller(t *testing.T) {
-	load := newLoadError("/x/lib.so", "bad\x1b[31m words")
+	load := NewLoadError("/x/lib.so", "bad\x1b[31m words")
 	err := error(&ProviderError{Operation: "ibv_get_device_list", Failure: FailureSymbolUnavailable, Cause: load})
 	var le *LoadError
 	if !errors.As(err, &le) || !errors.Is(err, ErrSymbolUnavailable) {

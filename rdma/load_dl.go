@@ -19,7 +19,7 @@ func Open(path string) (*Library, error) {
 	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, newLoadError(path, err.Error())
+		return nil, NewLoadError(path, err.Error())
 	}
 	l := &Library{path: path, platform: hostPlatform()}
 	for v, row := range verbTable {
@@ -32,7 +32,7 @@ func Open(path string) (*Library, error) {
 	}
 	l.errnoLoc, err = purego.Dlsym(purego.RTLD_DEFAULT, errnoSymbol)
 	if err != nil {
-		return nil, newLoadError(path, err.Error())
+		return nil, NewLoadError(path, err.Error())
 	}
 	if found := imagePath(l.addr[:]); found != "" {
 		l.path = found

@@ -10,7 +10,7 @@ func Open(path string) (*Library, error) {
 	if path == "" {
 		path = DefaultPath()
 	}
-	return nil, newLoadError(path, "RDMA verbs are not bound on "+runtime.GOOS+"/"+runtime.GOARCH)
+	return nil, NewLoadError(path, "RDMA verbs are not bound on "+runtime.GOOS+"/"+runtime.GOARCH)
 }
 
 func imageID([]uintptr) string { return "" }
