@@ -141,6 +141,24 @@ func TestQuickRunsNothing(t *testing.T) {
 	}
 }
 
+func TestKernelLog(t *testing.T) {
+	for file, want := range map[string]struct {
+		lines int // -1: not read
+		notes int
+	}{
+		"testdata/macos/tb5-linked.txtar":      {2, 0},
+		"testdata/macos/tb4-linked.txtar":      {0, 0},
+		"testdata/macos/hub-old-netstat.txtar": {0, 1}, // the last hour only
+		"testdata/macos/no-macos-26.txtar":     {-1, 1},
+		"testdata/linux/rxe.txtar":             {-1, 1},
+	} {
+		got, missing := KernelLog(t.Context(), load(t, file))
+		if len(got) != max(want.lines, 0) || (got == nil) != (want.lines < 0) || len(missing) != want.notes {
+			t.Errorf("%s: %q, %v", file, got, missing)
+		}
+	}
+}
+
 func TestBootID(t *testing.T) {
 	for file, want := range map[string]string{
 		"testdata/macos/tb5-linked.txtar":     "00000000-0000-4000-8000-00000000B007",

@@ -30,7 +30,7 @@ func interfaces(list []NetInterface) map[string]Interface {
 // are written without zone and without prefix length, in the order found.
 // SelfAssigned is known once there is an IPv4 address.
 func newInterface(prefixes []netip.Prefix) Interface {
-	i := Interface{Addresses: []string{}}
+	i := Interface{Addresses: []string{}, Prefixes: []string{}}
 	for _, p := range prefixes {
 		a := p.Addr().WithZone("")
 		if text := a.String(); !slices.Contains(i.Addresses, text) {

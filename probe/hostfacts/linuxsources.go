@@ -23,8 +23,8 @@ func linuxSources() []source {
 		}},
 		{"GID tables", []string{"sysfs"}, readGIDTables},
 		{"/proc/*/fd", []string{"rdma_processes"}, readHolders},
-		{"what needs more", nil, func(context.Context, System) (p part) {
-			p.miss("kernel_log", "/dev/kmsg", "it needs privileges; dmesg as root shows it")
+		{"what needs more", nil, func(ctx context.Context, s System) (p part) {
+			_, p.missing = KernelLog(ctx, s)
 			p.miss("abi", "libibverbs", "a provider's range is inside its binary; the library names it when a device does not fit")
 			return p
 		}},

@@ -15,6 +15,20 @@ const logPredicate = `(senderImagePath CONTAINS "AppleThunderboltRDMA" OR eventM
 // maxLogLines bounds the lines that are kept, the newest ones.
 const maxLogLines = 50
 
+// KernelLog returns the lines of this boot's kernel log that tell of a failed
+// transition to RTR, without the other facts: a command that is about to attempt
+// one asks before. nil is not read, with the reason; empty is read and clean. It
+// takes RunLimit at most, and never more than ctx allows.
+func KernelLog(ctx context.Context, s System) ([]string, []NotRead) {
+	if s.OS != MacOS {
+		p := part{}
+		p.miss("kernel_log", "/dev/kmsg", "it needs privileges; dmesg as root shows it")
+		return nil, p.missing
+	}
+	h, missing := gather(ctx, s, []source{{"log show", []string{"kernel_log"}, readLogShow}})
+	return h.KernelLog, missing
+}
+
 // readLogShow asks for this boot and, beside it, for the last hour: reading the
 // log of a machine that runs for weeks takes longer than we wait.
 func readLogShow(ctx context.Context, s System) (p part) {
@@ -34,16 +48,15 @@ func readLogShow(ctx context.Context, s System) (p part) {
 	both.Wait()
 	kept := found[0]
 	if errs[0] != nil {
-		p.fail("kernel_log", "log show --last boot", errs[0])
-		kept = found[1]
+		why := reason(errs[0])
+		if kept = found[1]; kept != nil {
+			why += "; only the last hour was read"
+		}
+		p.miss("kernel_log", "log show --last boot", why)
 	}
-	if kept == nil {
-		return p
+	if kept != nil {
+		p.apply = func(h *Host) { h.KernelLog = kept }
 	}
-	if errs[0] != nil {
-		p.missing[0].Why += "; only the last hour was read"
-	}
-	p.apply = func(h *Host) { h.KernelLog = kept }
 	return p
 }
 

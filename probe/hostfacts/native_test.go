@@ -52,6 +52,13 @@ func loopback() string {
 	return "lo"
 }
 
+func BenchmarkQuickTwoDevices(b *testing.B) {
+	s := load(b, "testdata/linux/roce-two-ports.txtar")
+	for b.Loop() {
+		Quick(s)
+	}
+}
+
 func BenchmarkQuick(b *testing.B) {
 	s := Native()
 	for b.Loop() {
