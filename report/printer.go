@@ -54,15 +54,19 @@ func (t *printer) grid(g *grid) error {
 	return nil
 }
 
+// measure is how wide prose is set.
+func (t *printer) measure() int {
+	if t.o.Width > 0 {
+		return min(max(t.o.Width, 40), 100)
+	}
+	return 80
+}
+
 // prose prints a clean text in lines that fit, the first behind first, the
 // others behind as many spaces.
 func (t *printer) prose(first, s string) {
-	limit := 80
-	if t.o.Width > 0 {
-		limit = min(max(t.o.Width, 40), 100)
-	}
 	indent := strings.Repeat(" ", width(first))
-	for i, l := range wrap(s, limit-len(indent)) {
+	for i, l := range wrap(s, t.measure()-len(indent)) {
 		if i == 0 {
 			t.line("%s%s", first, l)
 		} else {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"io"
-	"strings"
 
 	"rdmaprobe/probe"
 )
@@ -108,10 +107,9 @@ func (t *printer) legend(m []matrixRow) {
 	}
 	items = append(items, ageItem(m)...)
 	t.section()
-	limit := 80
 	line := ""
 	for _, it := range items {
-		if line != "" && width(line)+3+width(it) > limit {
+		if line != "" && width(line)+3+width(it) > t.measure() {
 			t.line("%s", line)
 			line = ""
 		}
@@ -120,5 +118,5 @@ func (t *printer) legend(m []matrixRow) {
 		}
 		line += it
 	}
-	t.line("%s", strings.TrimSpace(line))
+	t.line("%s", line)
 }
