@@ -11,16 +11,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-
-	"golang.org/x/sys/unix"
-)
-
-// Descriptors of a child beside the standard ones.
-const (
-	fdMessages = 3
-	fdLifeline = 4
-	fdPage     = 5
-	fdLock     = 6
 )
 
 // process is a running child with this side's ends of its channels. Its
@@ -45,50 +35,57 @@ func start(s Spec) (*process, error) {
 	h := header{Nonce: newNonce(), Soft: s.Soft, Lock: s.Lock != nil}
 	request, err := encodeRequest(h, s.Request)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("start child: %w", err)
 	}
 	var fs files
 	defer fs.closeTheirs()
-	stdin, stdinOurs := fs.pipeIn()
-	stdout, stdoutOurs := fs.pipeOut()
-	messages, messagesOurs := fs.pipeOut()
-	lifeline, lifelineOurs := fs.pipeIn()
-	shared := fs.page()
-	if fs.err != nil {
-		fs.closeOurs()
-		return nil, fs.err
+	cmd, ours, err := command(s, &fs)
+	if err == nil {
+		err = cmd.Start()
 	}
-	cmd := exec.Command(s.Exe, s.Args...)
-	cmd.Env = childEnv(os.Environ(), s.Env)
-	// Plain files: exec starts no goroutines of its own, and Wait waits for the
-	// process alone.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stdout
-	cmd.ExtraFiles = []*os.File{messages, lifeline, shared}
-	if s.Lock != nil {
-		if s.Lock.file.Fd() == ^uintptr(0) {
-			fs.closeOurs()
-			return nil, errors.New("start child: its lock is not held any more")
-		}
-		cmd.ExtraFiles = append(cmd.ExtraFiles, s.Lock.file)
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	if err != nil {
 		fs.closeOurs()
 		return nil, fmt.Errorf("start child: %w", err)
 	}
 	p := &process{
 		cmd: cmd, page: fs.mapped,
 		messages: make(chan Message), outEnd: make(chan struct{}), exited: make(chan error, 1),
-		stdin: stdinOurs, stdout: stdoutOurs, msgs: messagesOurs,
+		stdin: ours.stdin, stdout: ours.stdout, msgs: ours.messages,
 		gone: make(chan struct{}),
 	}
 	p.serve(request, h.Nonce)
 	go func() {
 		err := cmd.Wait()
-		lifelineOurs.Close() // held to here: the child takes its end for our death
+		ours.lifeline.Close() // held to here: the child takes its end for our death
 		p.exited <- err
 	}()
 	return p, nil
+}
+
+// command is the child's command line with its channels.
+func command(s Spec, fs *files) (*exec.Cmd, ours, error) {
+	stdin, stdinOurs := fs.pipeIn()
+	stdout, stdoutOurs := fs.pipeOut()
+	messages, messagesOurs := fs.pipeOut()
+	lifeline, lifelineOurs := fs.pipeIn()
+	shared := fs.page()
+	if fs.err != nil {
+		return nil, ours{}, fs.err
+	}
+	cmd := exec.Command(s.Exe, s.Args...)
+	cmd.Env = childEnv(os.Environ(), s.Env)
+	// Plain files: exec starts no goroutines of its own, and Wait waits for the
+	// process alone.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stdout
+	cmd.ExtraFiles = []*os.File{messages, lifeline, shared} // from descriptor 3 on
+	if s.Lock != nil {
+		if s.Lock.file.Fd() == ^uintptr(0) {
+			return nil, ours{}, errors.New("its lock is not held any more")
+		}
+		cmd.ExtraFiles = append(cmd.ExtraFiles, s.Lock.file)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd, ours{stdin: stdinOurs, stdout: stdoutOurs, messages: messagesOurs, lifeline: lifelineOurs}, nil
 }
 
 // serve starts the goroutines of the channels.
@@ -147,79 +144,4 @@ func childEnv(env, added []string) []string {
 		}
 	}
 	return append(env, "GOTRACEBACK=single", gorace)
-}
-
-// files collects the two sides of a child's channels, and the first error.
-type files struct {
-	theirs, ours []*os.File
-	mapped       *page
-	err          error
-}
-
-// pipeIn is a pipe that the child reads.
-func (f *files) pipeIn() (theirs, ours *os.File) {
-	r, w := f.pipe()
-	f.theirs, f.ours = append(f.theirs, r), append(f.ours, w)
-	return r, w
-}
-
-// pipeOut is a pipe that the child writes.
-func (f *files) pipeOut() (theirs, ours *os.File) {
-	r, w := f.pipe()
-	f.theirs, f.ours = append(f.theirs, w), append(f.ours, r)
-	return w, r
-}
-
-func (f *files) pipe() (r, w *os.File) {
-	if f.err != nil {
-		return nil, nil
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		f.err = fmt.Errorf("make child's channels: %w", err)
-	}
-	return r, w
-}
-
-func (f *files) page() *os.File {
-	if f.err != nil {
-		return nil
-	}
-	var file *os.File
-	f.mapped, file, f.err = newPage()
-	f.theirs = append(f.theirs, file)
-	return file
-}
-
-// closeTheirs closes the ends that only the child keeps.
-func (f *files) closeTheirs() {
-	for _, file := range f.theirs {
-		file.Close() // a nil file only returns an error
-	}
-}
-
-// closeOurs gives up a child that was not started.
-func (f *files) closeOurs() {
-	for _, file := range f.ours {
-		file.Close()
-	}
-	if f.mapped != nil {
-		f.mapped.close()
-	}
-}
-
-// exitText is how the process ended, in words.
-func exitText(ps *os.ProcessState) string {
-	if ps == nil {
-		return "not known"
-	}
-	return strings.TrimSuffix(ps.String(), " (core dumped)")
-}
-
-// signalText is a signal in the form in which the Go runtime announces one.
-func signalText(sig syscall.Signal) string {
-	if name := unix.SignalName(sig); name != "" {
-		return name + ": " + sig.String()
-	}
-	return fmt.Sprintf("signal %d", int(sig))
 }
