@@ -41,9 +41,6 @@ func (d *Device) resolveAttr(n *node) error {
 	}
 	deviceFields.set(d.image, "phys_port_cnt", uint64(len(d.Ports)))
 	d.live = map[string]int64{}
-	if d.Attr == nil {
-		return nil
-	}
 	for _, key := range liveKeys {
 		m := n.member(key)
 		if m == nil {
@@ -55,7 +52,7 @@ func (d *Device) resolveAttr(n *node) error {
 		}
 		d.live[key] = int64(v.bits)
 	}
-	for _, m := range n.members {
+	for _, m := range n.fields() {
 		if _, ok := deviceFields.find(m.key); !ok && !slices.Contains(liveKeys, m.key) {
 			return &ParseError{Line: m.line, Key: m.node.path, Text: "unknown field; allowed: " + deviceFields.names() + ", live_qp, live_mr, live_pd, live_cq"}
 		}
@@ -88,10 +85,7 @@ func (q *Port) resolveAttr(n *node, transport Transport) error {
 	if len(q.States) == 0 {
 		q.States = []StateStep{{State: *q.State, Phys: q.PhysState}}
 	}
-	if q.Attr == nil {
-		return nil
-	}
-	for _, m := range n.members {
+	for _, m := range n.fields() {
 		if f, ok := portFields.find(m.key); ok && f.offset < 4 || m.key == "phys_state" {
 			return m.node.errorf("stands beside attr, as the port's own key")
 		}

@@ -144,6 +144,10 @@ func (q *queuePair) copyAttr(a *rdma.IbvQPAttr, mask int32) {
 func (q *queuePair) toError(state int32) {
 	q.state = state
 	q.recall(func(m *message) { q.complete(m, wcFlush) })
+	for _, m := range q.stalled {
+		q.complete(m, wcFlush)
+	}
+	q.stalled = nil
 	if state != qpsErr {
 		return
 	}
@@ -162,7 +166,7 @@ func (q *queuePair) toError(state int32) {
 func (q *queuePair) forget() {
 	q.recall(func(*message) {})
 	waiting := q.waiting
-	q.posted, q.waiting, q.inSend, q.unsignaled = nil, nil, 0, 0
+	q.posted, q.waiting, q.stalled, q.inSend, q.unsignaled = nil, nil, nil, 0, 0
 	q.send.drop(q)
 	q.recv.drop(q)
 	for _, m := range waiting {

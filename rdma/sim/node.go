@@ -59,6 +59,14 @@ func (n *node) member(key string) *node {
 	return nil
 }
 
+// fields lists the members of an object; none when it is absent.
+func (n *node) fields() []member {
+	if n == nil {
+		return nil
+	}
+	return n.members
+}
+
 // at follows keys and indexes to the deepest node that exists, so that an error
 // about something absent names the line of what holds it.
 func (n *node) at(path ...any) *node {

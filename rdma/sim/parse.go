@@ -191,10 +191,10 @@ func (p *Profile) checkDevices(n *node) error {
 		if err := d.checkPorts(at.at("ports")); err != nil {
 			return err
 		}
-		if err := d.resolveAttr(at.at("attr")); err != nil {
+		if err := d.resolveAttr(at.member("attr")); err != nil {
 			return err
 		}
-		if err := p.checkCalls(at.at("calls"), d.Calls); err != nil {
+		if err := p.checkCalls(at.member("calls"), d.Calls); err != nil {
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ func (d *Device) checkPorts(n *node) error {
 		if err := checkGIDs(at.at("gids"), q.GIDs); err != nil {
 			return err
 		}
-		if err := q.resolveAttr(at.at("attr"), *d.Transport); err != nil {
+		if err := q.resolveAttr(at.member("attr"), *d.Transport); err != nil {
 			return err
 		}
 	}
@@ -231,7 +231,7 @@ func (d *Device) checkPorts(n *node) error {
 
 // override writes the fields of values into image, in the order of the file.
 func (t fieldTable) override(n *node, image []byte, extra ...string) error {
-	for _, m := range n.members {
+	for _, m := range n.fields() {
 		if slices.Contains(extra, m.key) {
 			continue
 		}

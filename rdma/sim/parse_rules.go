@@ -7,7 +7,7 @@ import (
 
 // checkCalls resolves the rules of one device.
 func (p *Profile) checkCalls(n *node, calls map[string][]rule) error {
-	for _, m := range n.members {
+	for _, m := range n.fields() {
 		v, ok := verbOf(m.key)
 		if !ok {
 			return &ParseError{Line: m.line, Key: m.node.path, Text: "unknown verb; allowed: " + strings.Join(verbNames(), ", ")}
@@ -42,10 +42,7 @@ func (p *Profile) checkRule(n *node, v verb, r *rule) error {
 		}
 		r.errno = int32(number)
 	}
-	for _, m := range n.at("set").members {
-		if n.member("set") == nil {
-			break
-		}
+	for _, m := range n.member("set").fields() {
 		value, err := verbRows[v].set.value(m)
 		if err != nil {
 			return err

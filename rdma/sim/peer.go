@@ -150,7 +150,7 @@ func (t *peerQP) receive(q *queuePair, m *message) {
 	reached := t.qpType == q.qpType && e.dev == q.dev() && e.port.facts.Num == int(q.attr.PortNum) && q.reaches(e.gids(), e.port.facts.LID, e.mtu())
 	switch {
 	case !reached:
-		m.done(wcRetryExc)
+		q.stall(m)
 		return
 	case m.opcode == opWrite:
 		m.done(e.takeWrite(m))

@@ -27,6 +27,7 @@ type queuePair struct {
 	unsignaled  int  // of them, those without a completion of their own
 	posted      []receive
 	waiting     []*message // arrived before a receive was posted
+	stalled     []*message // sent, and nobody gives credit
 	initContext uintptr
 }
 

@@ -77,7 +77,7 @@ func (q *queuePair) launch(m *message, posted *activeRule) {
 		return
 	}
 	if !q.portActive() {
-		m.done(wcRetryExc)
+		q.stall(m)
 		return
 	}
 	if peer := q.p.peerQPs[q.attr.DestQPNum]; peer != nil {
@@ -86,7 +86,7 @@ func (q *queuePair) launch(m *message, posted *activeRule) {
 	}
 	to := q.p.qps[q.attr.DestQPNum]
 	if to == nil || !to.expects(q) {
-		m.done(wcRetryExc)
+		q.stall(m)
 		return
 	}
 	if m.opcode == opWrite {
@@ -94,6 +94,16 @@ func (q *queuePair) launch(m *message, posted *activeRule) {
 		return
 	}
 	to.arrive(m)
+}
+
+// stall ends a message that reaches nobody. On Thunderbolt it never completes:
+// a send waits for the credit of a receive at the other end. p.mu is held.
+func (q *queuePair) stall(m *message) {
+	if q.dev().thunderbolt() {
+		q.stalled = append(q.stalled, m)
+		return
+	}
+	m.done(wcRetryExc)
 }
 
 func (q *queuePair) portActive() bool {
