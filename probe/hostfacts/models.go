@@ -22,12 +22,13 @@ func speedGeneration(gbps float64) int {
 	return 0
 }
 
-// thunderbolt5Models are the Macs with Thunderbolt 5 by Apple's model
-// identification and specification pages: M4 Pro and M4 Max MacBook Pro, Mac
-// Studio, Mac mini M4 Pro, and an M5 Max MacBook Pro from a public capture.
+// thunderbolt5Models are the Macs with Thunderbolt 5 by public tables of model
+// identifiers, which agree on them: MacBook Pro with M4 Pro, M4 Max and M5 Max, Mac
+// Studio with M4 Max and M3 Ultra, Mac mini with M4 Pro. The table is used only
+// where no speed tells, and a model that is not in it stays unknown.
 var thunderbolt5Models = map[string]bool{
 	"Mac15,14": true, "Mac16,5": true, "Mac16,6": true, "Mac16,7": true,
-	"Mac16,8": true, "Mac16,9": true, "Mac16,11": true, "Mac17,6": true,
+	"Mac16,8": true, "Mac16,9": true, "Mac16,11": true, "Mac17,6": true, "Mac17,7": true,
 }
 
 // thunderbolt4Models are the others of the same families.
