@@ -1,3 +1,5 @@
+//go:build (linux || darwin) && (amd64 || arm64)
+
 package rdma
 
 import (
@@ -142,11 +144,4 @@ func (f *fake) open(t testing.TB, i int) fakeObjects {
 // at is a T in the objects' mapped buffer.
 func at[T any](o fakeObjects, offset int) *T {
 	return (*T)(unsafe.Pointer(&o.buffer.Bytes()[offset]))
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
