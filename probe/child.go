@@ -115,9 +115,10 @@ func (s *session) loader() (func() (*rdma.Library, error), error) {
 		return nil, err
 	}
 	s.child.OrphanLimit(orphanLimit)
+	s.playing = profile.Platform()
 	return func() (*rdma.Library, error) {
 		if l := profile.Library; !l.Loads() {
-			return nil, rdma.NewLoadError("simulated", cmpText(l.LoadError, "no such file"))
+			return nil, rdma.NewLoadError(s.asked(), cmpText(l.LoadError, "no such file"))
 		}
 		p, err := sim.New(profile, sim.Options{OnFault: s.fault})
 		if err != nil {

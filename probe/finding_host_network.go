@@ -41,12 +41,18 @@ func (v *findingView) bareMembers() []bareMember {
 	return out
 }
 
-// unusedPort tells whether a port is known to have nothing connected to it.
+// unusedPort tells whether a port is known to have nothing connected to it, or,
+// where its link is not known, to be down while another port is up.
 func (v *findingView) unusedPort(port string) bool {
-	if connected, known := v.connected(port); connected || !known && v.links() == nil {
+	connected, known := v.connected(port)
+	i := slices.IndexFunc(v.d.Devices, func(d Device) bool { return v.iface(&d) == port })
+	switch {
+	case connected, i >= 0 && v.activeOf(&v.d.Devices[i]):
 		return false
+	case known || v.links() != nil:
+		return true
 	}
-	return !slices.ContainsFunc(v.d.Devices, func(d Device) bool { return v.iface(&d) == port && v.activeOf(&d) })
+	return i >= 0 && v.anyActive()
 }
 
 func portInThunderboltBridge(v *findingView) []findingHit {

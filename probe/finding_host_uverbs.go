@@ -144,7 +144,6 @@ const (
 	causeRdmav     = "rdmav"
 	causeNone      = "none" // no provider exists for its driver
 	causeMissing   = "missing"
-	causeUnlisted  = "unlisted" // by elimination: nothing that the library has serves it
 	causeMismatch  = "mismatch" // a provider is there and cannot be loaded
 	causeUncertain = ""
 )
@@ -223,8 +222,6 @@ func (v *findingView) unlistedCause(dev *Device) string {
 		len(providers) > 0 && !entry,
 		v.namedWithoutDriver(dev.Name):
 		return causeMissing
-	case v.h.Providers != nil && v.h.ProviderFiles == nil && len(providers) > 0:
-		return causeUnlisted
 	}
 	return causeUncertain
 }
@@ -298,7 +295,7 @@ func providerLibraryMissing(v *findingView) []findingHit {
 			h.facts = append(h.facts, "host.provider_files")
 		}
 		return h
-	}, causeMissing, causeUnlisted)
+	}, causeMissing)
 }
 
 func providerABIMismatch(v *findingView) []findingHit {

@@ -73,8 +73,8 @@ func (s *session) asked() string {
 	switch {
 	case s.req.Library != "":
 		return s.req.Library
-	case s.req.Profile != nil:
-		return "simulated"
+	case s.playing != "":
+		return rdma.DefaultPathOn(s.playing)
 	}
 	return rdma.DefaultPath()
 }

@@ -20,6 +20,7 @@ type session struct {
 	probe   string // the word of the table that runs
 	device  string
 	sim     *sim.Provider // nil: the native library
+	playing rdma.Platform // simulated: whose library
 	dev     rdma.Device
 	noAttr  string // why the device's attributes are not known
 	ctx     rdma.RDMAContext

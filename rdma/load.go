@@ -70,10 +70,13 @@ func classifyLoadText(text string) LoadClass {
 	return LoadUnknown
 }
 
-// DefaultPath is the name of the system's verbs library. Apple's is in the dyld
-// cache, not on disk: only loading tells whether it is there.
-func DefaultPath() string {
-	if runtime.GOOS == "darwin" {
+// DefaultPath is the name of this system's verbs library.
+func DefaultPath() string { return DefaultPathOn(hostPlatform()) }
+
+// DefaultPathOn is the name of a platform's verbs library. Apple's is in the
+// dyld cache, not on disk: only loading tells whether it is there.
+func DefaultPathOn(p Platform) string {
+	if p == PlatformDarwin {
 		return "/usr/lib/librdma.dylib"
 	}
 	return "libibverbs.so.1"
