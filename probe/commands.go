@@ -3,6 +3,8 @@ package probe
 import (
 	"context"
 	"slices"
+
+	"rdmaprobe/probe/hostfacts"
 )
 
 // ListDevices reads every device: attributes, ports, GID tables. It creates
@@ -31,6 +33,7 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 		return r.doc, err
 	}
 	words := o.words()
+	r.readKernelLog(words)
 	if err := r.list(); err != nil {
 		r.fail(err)
 	}
@@ -44,6 +47,18 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 	}
 	r.capabilities()
 	return r.finish("probe")
+}
+
+// readKernelLog looks for a failed transition of this boot before one is made.
+// The quick facts do not have it: reading it takes a program and seconds.
+func (r *run) readKernelLog(words []string) {
+	connects := slices.ContainsFunc(words, func(w string) bool {
+		row, _ := rowOf(w)
+		return row.class >= ClassTransition
+	})
+	if s := hostfacts.Native(); connects && r.profile == nil && s.OS == hostfacts.MacOS {
+		r.facts.KernelLog, r.doc.NotRead = hostfacts.KernelLog(r.ctx, s)
+	}
 }
 
 // capabilities summarises each device: what this run saw, and what the ledger
