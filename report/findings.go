@@ -21,16 +21,25 @@ func worstFirst(d *probe.Document) []probe.Finding {
 	return f
 }
 
-// findings prints every finding: what, where, why, what to do.
+// findings prints every finding: what, where, why, what to do. Those that are
+// only worth knowing stand close together, but in doctor and wide.
 func (t *printer) findings() {
+	full := t.wide || t.o.Command == "doctor"
+	last := ""
 	for _, f := range worstFirst(t.d) {
-		t.section()
+		brief := !full && f.Severity == probe.SeverityInfo
+		if !brief || last != f.Severity {
+			t.section()
+		}
+		last = f.Severity
 		word := cleanName(f.Severity)
 		t.line("%s  %s  %s", t.p.paint(severityTone[f.Severity], word), cleanName(f.Code), cleanName(f.Scope))
 		t.prose("  ", Clean(f.Message))
 		t.hint("  fix:   ", f.Remedy)
 		t.hint("  undo:  ", f.Undo)
-		t.hint("  check: ", f.Check)
+		if !brief {
+			t.hint("  check: ", f.Check)
+		}
 		if !t.wide {
 			continue
 		}

@@ -115,8 +115,14 @@ func requireSuite(d *probe.Document) junitSuite {
 	for _, want := range required(d.Run.Command) {
 		c := junitCase{Class: "require", Name: Clean(want)}
 		for _, f := range d.Findings {
-			if f.Code == requireCode && concerns(f, want) {
-				c.Failure = &junitMessage{Message: Clean(f.Message), Text: Clean(f.Remedy)}
+			if f.Code != requireCode || !concerns(f, want) {
+				continue
+			}
+			message := cleanName(f.Scope) + ": " + Clean(f.Message)
+			if c.Failure == nil {
+				c.Failure = &junitMessage{Message: message, Text: Clean(f.Remedy)}
+			} else {
+				c.Failure.Message += "; " + message
 			}
 		}
 		s.Cases = append(s.Cases, c)

@@ -12,7 +12,7 @@ func legend(m []matrixRow) []string {
 	var lines []string
 	for _, w := range []struct{ word, text string }{
 		{"ok", "confirmed"},
-		{"no", "rejected by the provider, with its errno"},
+		{"no", "rejected by the provider"},
 		{"0", "observed zero"},
 	} {
 		if words[w.word] {

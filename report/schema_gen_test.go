@@ -99,7 +99,6 @@ func constrain(s *jsonschema.Schema) {
 	field("", "schema_version").Pattern = `^1\.(0|[1-9][0-9]*)$`
 	*field("Provider", "kind") = *enum(probe.Native, probe.Simulated)
 	*field("Finding", "severity") = *enum(probe.SeverityError, probe.SeverityWarning, probe.SeverityInfo)
-	field("RunInfo", "gates").Items = enum("allow_rtr", "pingpong", "write", "force", "kill")
 	for _, name := range []string{"max_mr_size", "page_size_cap"} {
 		field("DeviceAttr", name).Pattern = `^(0|[1-9][0-9]{0,19})$`
 	}

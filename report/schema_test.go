@@ -79,7 +79,6 @@ func TestBrokenDocumentsAreRefused(t *testing.T) {
 		{"no exit", "exit", remove},
 		{"kind", "provider/kind", set("imagined")},
 		{"a time that is none", "run/started_at", set("yesterday")},
-		{"a gate that is none", "run/gates", set([]string{"luck"})},
 		{"severity", "findings/0/severity", set("fatal")},
 		{"level", "observations/0/level", set("maybe")},
 		{"reason", "observations/0/reason", set("bad_weather")},
