@@ -31,9 +31,13 @@ type hotBlock struct {
 
 // callErrno clears errno, calls, and reads errno in one excursion to C, so that
 // neither the scheduler nor the Go runtime's own C calls come between.
+//
+//lint:ignore U1000 entered through callErrnoABI0
 func callErrno()
 
 // callHot3 calls with three arguments and leaves errno alone.
+//
+//lint:ignore U1000 entered through callHot3ABI0
 func callHot3()
 
 // Entry points of the two above, for runtime.cgocall; set by the assembly.

@@ -35,8 +35,10 @@ func constants(t *testing.T) map[string]int64 {
 
 // Apple's additions, which rdma-core's header lacks, and the one name that is not
 // the header's.
-var notInHeader = map[string]bool{"IBV_LINK_LAYER_THUNDERBOLT": true, "IBV_TRANSPORT_THUNDERBOLT": true,
-	"IBV_QPT_RCExperimental": true}
+var notInHeader = map[string]bool{
+	"IBV_LINK_LAYER_THUNDERBOLT": true, "IBV_TRANSPORT_THUNDERBOLT": true,
+	"IBV_QPT_RCExperimental": true,
+}
 
 func TestConstantsAreTheHeaders(t *testing.T) {
 	var claims []claim

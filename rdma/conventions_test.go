@@ -140,8 +140,10 @@ func TestMinusOneFromAnErrnoVerb(t *testing.T) {
 
 func TestMissingSymbols(t *testing.T) {
 	f := newFake(t, "-DLEAN")
-	lacking := map[string]bool{"ibv_query_qp": true, "ibv_get_device_guid": true, "_ibv_query_gid_ex": true,
-		"ibv_create_comp_channel": true, "ibv_destroy_comp_channel": true, "ibv_get_cq_event": true, "ibv_ack_cq_events": true}
+	lacking := map[string]bool{
+		"ibv_query_qp": true, "ibv_get_device_guid": true, "_ibv_query_gid_ex": true,
+		"ibv_create_comp_channel": true, "ibv_destroy_comp_channel": true, "ibv_get_cq_event": true, "ibv_ack_cq_events": true,
+	}
 	for name, present := range f.lib.Symbols() {
 		if present == lacking[name] {
 			t.Errorf("%s: present %v", name, present)

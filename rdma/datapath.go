@@ -25,8 +25,10 @@ func inlineCall(v verb, handle uintptr) (lib *Library, fn uintptr, err error) {
 		return nil, 0, nilInput(v, "context of the "+subjectNames[row.on])
 	}
 	if fn = abi.At[abi.Context](context).Ops[row.op]; fn == 0 {
-		return nil, 0, &ProviderError{Operation: row.name, Device: contextDevice(context), Context: context,
-			ContextOpen: true, Failure: FailureSymbolUnavailable, platform: lib.platform}
+		return nil, 0, &ProviderError{
+			Operation: row.name, Device: contextDevice(context), Context: context,
+			ContextOpen: true, Failure: FailureSymbolUnavailable, platform: lib.platform,
+		}
 	}
 	return lib, fn, nil
 }

@@ -134,8 +134,10 @@ func (d Device) Open() (RDMAContext, error) {
 	d.list.mu.RLock()
 	defer d.list.mu.RUnlock()
 	if d.list.handle == 0 {
-		return 0, &ProviderError{Operation: verbOpenDevice.String(), Device: d.Name, Failure: FailureNilInput,
-			Input: "device handle: its list is closed"}
+		return 0, &ProviderError{
+			Operation: verbOpenDevice.String(), Device: d.Name, Failure: FailureNilInput,
+			Input: "device handle: its list is closed",
+		}
 	}
 	return IbvOpenDevice(d.Handle)
 }

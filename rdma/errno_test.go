@@ -74,9 +74,15 @@ func TestErrnoNumberOn(t *testing.T) {
 		want     int
 		ok       bool
 	}{
-		{PlatformDarwin, "EOPNOTSUPP", 102, true}, {PlatformDarwin, "ENOTSUP", 45, true}, {PlatformDarwin, "EWOULDBLOCK", 35, true},
-		{PlatformLinux, "EOPNOTSUPP", 95, true}, {PlatformLinux, "ENOTSUP", 95, true}, {PlatformLinux, "EWOULDBLOCK", 11, true},
-		{PlatformLinux, "ENOATTR", 0, false}, {PlatformDarwin, "ENOATTR", 93, true}, {PlatformLinux, "", 0, false},
+		{PlatformDarwin, "EOPNOTSUPP", 102, true},
+		{PlatformDarwin, "ENOTSUP", 45, true},
+		{PlatformDarwin, "EWOULDBLOCK", 35, true},
+		{PlatformLinux, "EOPNOTSUPP", 95, true},
+		{PlatformLinux, "ENOTSUP", 95, true},
+		{PlatformLinux, "EWOULDBLOCK", 11, true},
+		{PlatformLinux, "ENOATTR", 0, false},
+		{PlatformDarwin, "ENOATTR", 93, true},
+		{PlatformLinux, "", 0, false},
 		{PlatformLinux, "einval", 0, false},
 	} {
 		if got, ok := ErrnoNumberOn(tt.platform, tt.name); got != tt.want || ok != tt.ok {

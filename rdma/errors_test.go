@@ -12,18 +12,30 @@ func TestProviderErrorText(t *testing.T) {
 		err  *ProviderError
 		want string
 	}{
-		{&ProviderError{Operation: "ibv_create_qp", Device: "rdma_en3", Context: 1, ContextOpen: true, Failure: FailureNilProviderResult,
-			Result: "qp", ReturnSet: true, Errno: 102, ErrnoSet: true, platform: PlatformDarwin},
-			"ibv_create_qp on rdma_en3: provider returned NULL for the qp: errno 102 (EOPNOTSUPP)"},
-		{&ProviderError{Operation: "ibv_reg_mr", Failure: FailureNilProviderResult, Result: "mr", ReturnSet: true},
-			"ibv_reg_mr: provider returned NULL for the mr"},
-		{&ProviderError{Operation: "ibv_modify_qp", Failure: FailureProviderStatus, Return: 22, ReturnSet: true, Errno: 22, ErrnoSet: true},
-			"ibv_modify_qp: provider returned 22: errno 22 (EINVAL)"},
-		{&ProviderError{Operation: "ibv_poll_cq", Failure: FailureNegativeProviderReturn, Return: -1, ReturnSet: true},
-			"ibv_poll_cq: provider returned -1"},
+		{
+			&ProviderError{
+				Operation: "ibv_create_qp", Device: "rdma_en3", Context: 1, ContextOpen: true, Failure: FailureNilProviderResult,
+				Result: "qp", ReturnSet: true, Errno: 102, ErrnoSet: true, platform: PlatformDarwin,
+			},
+			"ibv_create_qp on rdma_en3: provider returned NULL for the qp: errno 102 (EOPNOTSUPP)",
+		},
+		{
+			&ProviderError{Operation: "ibv_reg_mr", Failure: FailureNilProviderResult, Result: "mr", ReturnSet: true},
+			"ibv_reg_mr: provider returned NULL for the mr",
+		},
+		{
+			&ProviderError{Operation: "ibv_modify_qp", Failure: FailureProviderStatus, Return: 22, ReturnSet: true, Errno: 22, ErrnoSet: true},
+			"ibv_modify_qp: provider returned 22: errno 22 (EINVAL)",
+		},
+		{
+			&ProviderError{Operation: "ibv_poll_cq", Failure: FailureNegativeProviderReturn, Return: -1, ReturnSet: true},
+			"ibv_poll_cq: provider returned -1",
+		},
 		{&ProviderError{Operation: "ibv_reg_mr", Failure: FailureNilInput, Input: "pd handle"}, "ibv_reg_mr: nil pd handle"},
-		{&ProviderError{Operation: "ibv_query_qp", Failure: FailureSymbolUnavailable, Cause: ErrSymbolUnavailable},
-			"ibv_query_qp: symbol unavailable"},
+		{
+			&ProviderError{Operation: "ibv_query_qp", Failure: FailureSymbolUnavailable, Cause: ErrSymbolUnavailable},
+			"ibv_query_qp: symbol unavailable",
+		},
 		{&ProviderError{Failure: FailureNoDevice}, "rdma: no device"},
 		{&ProviderError{Failure: FailureProviderTimeout, Cause: io.EOF}, "rdma: provider timed out: EOF"},
 		{&ProviderError{Failure: "something else"}, "rdma: something else"},

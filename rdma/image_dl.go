@@ -8,8 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-
-	"rdmaprobe/rdma/internal/abi"
 )
 
 // dlInfo is Dl_info of dlfcn.h.
@@ -64,6 +62,3 @@ func imageID(addrs []uintptr) string {
 	}
 	return hex.EncodeToString(headerID(info.fbase))
 }
-
-// imageField reads a T at offset bytes from base.
-func imageField[T any](base, offset uintptr) T { return *abi.At[T](base + offset) }

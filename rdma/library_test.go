@@ -34,6 +34,48 @@ func TestUseRestores(t *testing.T) {
 	}
 }
 
+func TestCurrentIsTheSystems(t *testing.T) {
+	_, openErr := Open("")
+	first, err := Current()
+	var le *LoadError
+	if openErr != nil {
+		if !errors.As(err, &le) || Available() {
+			t.Fatalf("Current = %v, want the load error %v", err, openErr)
+		}
+		if _, err := OpenDeviceList(); !errors.Is(err, ErrSymbolUnavailable) || !errors.As(err, &le) {
+			t.Errorf("OpenDeviceList = %v, want the load error inside", err)
+		}
+		return
+	}
+	if second, _ := Current(); err != nil || first != second {
+		t.Errorf("Current = %p, then %p, %v", first, second, err)
+	}
+	if !Available() {
+		t.Errorf("the system's library lacks something: %v", first.Symbols())
+	}
+}
+
+func TestWithoutSymbolsNothingIsCalled(t *testing.T) {
+	defer Use(NewLibrary(LibraryConfig{}))()
+	if Available() {
+		t.Error("a library without symbols is available")
+	}
+	handle := uintptr(0x10) // not a pointer: it must not be followed
+	for name, call := range map[string]func() error{
+		"list":    func() error { _, err := OpenDeviceList(); return err },
+		"open":    func() error { _, err := IbvOpenDevice(handle); return err },
+		"dealloc": func() error { _, err := IbvDeallocPd(handle); return err },
+		"modify":  func() error { _, err := IbvModifyQpAttr(handle, new(IbvQPAttr), 1); return err },
+		"free":    func() error { return IbvFreeDeviceList(handle) },
+		"device":  func() error { _, err := Device{Handle: handle}.Open(); return err },
+	} {
+		var e *ProviderError
+		if err := call(); !errors.Is(err, ErrSymbolUnavailable) || !errors.As(err, &e) || e.ReturnSet {
+			t.Errorf("%s: %v, want ErrSymbolUnavailable", name, err)
+		}
+	}
+}
+
 func TestVerbTable(t *testing.T) {
 	seen := map[string]bool{}
 	for v, name := range Verbs() {

@@ -50,12 +50,18 @@ var loadTexts = []struct {
 	class LoadClass
 	parts []string
 }{
-	{LoadWrongArchitecture, []string{"wrong ELF class", "incompatible architecture", "wrong architecture",
-		"no matching architecture", "cannot open shared object file: Exec format error"}},
-	{LoadSymbolVersion, []string{"not found (required by", "undefined symbol", "Symbol not found", "no version information",
-		"symbol lookup error", "symbol not found"}},
-	{LoadMissingFile, []string{"cannot open shared object file: No such file", "No such file or directory", "no such file",
-		"image not found", "not in dyld cache"}},
+	{LoadWrongArchitecture, []string{
+		"wrong ELF class", "incompatible architecture", "wrong architecture",
+		"no matching architecture", "cannot open shared object file: Exec format error",
+	}},
+	{LoadSymbolVersion, []string{
+		"not found (required by", "undefined symbol", "Symbol not found", "no version information",
+		"symbol lookup error", "symbol not found",
+	}},
+	{LoadMissingFile, []string{
+		"cannot open shared object file: No such file", "No such file or directory", "no such file",
+		"image not found", "not in dyld cache",
+	}},
 }
 
 // classifyLoadText finds the class in the words of glibc, musl or dyld.

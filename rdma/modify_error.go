@@ -32,8 +32,10 @@ func NewModifyQPError(qp RDMAQP, attr *IbvQPAttr, attrMask int, rc int, err erro
 	}
 	if err == nil {
 		class, errno := verbTable[verbModifyQP].fails.read(rc, 0)
-		e.Cause = &ProviderError{Operation: verbModifyQP.String(), Device: e.Device, Context: context,
-			ContextOpen: context != 0, Failure: class, Return: int64(rc), ReturnSet: true, Errno: errno, ErrnoSet: errno != 0}
+		e.Cause = &ProviderError{
+			Operation: verbModifyQP.String(), Device: e.Device, Context: context,
+			ContextOpen: context != 0, Failure: class, Return: int64(rc), ReturnSet: true, Errno: errno, ErrnoSet: errno != 0,
+		}
 	}
 	return e
 }

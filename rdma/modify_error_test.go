@@ -25,8 +25,10 @@ func TestModifyQPError(t *testing.T) {
 	if m.Transition != "INIT->RTR" || m.Device != "fake_0" || m.QPN != 0x17 || m.Mask != mask || m.Return != 110 || m.Attr.DestQPNum != 9 {
 		t.Errorf("error %+v", m)
 	}
-	for _, part := range []string{"ibv_modify_qp INIT->RTR on fake_0, qp 23: provider returned 110: " + ErrnoText(110),
-		"mask 0x101181 IBV_QP_STATE|IBV_QP_AV", "path_mtu=4096", "dest_qp_num=9", "sgid_index=2", "rq_psn=0"} {
+	for _, part := range []string{
+		"ibv_modify_qp INIT->RTR on fake_0, qp 23: provider returned 110: " + ErrnoText(110),
+		"mask 0x101181 IBV_QP_STATE|IBV_QP_AV", "path_mtu=4096", "dest_qp_num=9", "sgid_index=2", "rq_psn=0",
+	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)
 		}

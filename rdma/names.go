@@ -17,26 +17,38 @@ func enumName[T int32 | uint32 | uint8](names map[T]string, v T) string {
 var (
 	portStates = map[int32]string{0: "nop", 1: "down", 2: "init", 3: "armed", 4: "active", 5: "active_defer"}
 	// InfiniBand specification, PortPhysicalState; the RoCE drivers use it too.
-	physStates = map[uint8]string{1: "sleep", 2: "polling", 3: "disabled", 4: "training", 5: "link_up",
-		6: "recovery", 7: "phy_test"}
+	physStates = map[uint8]string{
+		1: "sleep", 2: "polling", 3: "disabled", 4: "training", 5: "link_up",
+		6: "recovery", 7: "phy_test",
+	}
 	linkLayers = map[uint8]string{0: "unspecified", 1: "infiniband", 2: "ethernet", 100: "thunderbolt"}
-	transports = map[int32]string{-1: "unknown", 0: "infiniband", 1: "iwarp", 2: "usnic", 3: "usnic_udp",
-		4: "unspecified", 100: "thunderbolt"}
-	nodeTypes = map[int32]string{-1: "unknown", 1: "ca", 2: "switch", 3: "router", 4: "rnic", 5: "usnic",
-		6: "usnic_udp", 7: "unspecified", 100: "thunderbolt"}
+	transports = map[int32]string{
+		-1: "unknown", 0: "infiniband", 1: "iwarp", 2: "usnic", 3: "usnic_udp",
+		4: "unspecified", 100: "thunderbolt",
+	}
+	nodeTypes = map[int32]string{
+		-1: "unknown", 1: "ca", 2: "switch", 3: "router", 4: "rnic", 5: "usnic",
+		6: "usnic_udp", 7: "unspecified", 100: "thunderbolt",
+	}
 	atomicCaps = map[int32]string{0: "none", 1: "hca", 2: "glob"}
 	gidTypes   = map[uint32]string{0: "ib", 1: "roce_v1", 2: "roce_v2"}
-	qpTypes    = map[int32]string{2: "RC", 3: "UC", 4: "UD", 8: "RAW_PACKET", 9: "XRC_SEND", 10: "XRC_RECV",
-		255: "DRIVER"}
+	qpTypes    = map[int32]string{
+		2: "RC", 3: "UC", 4: "UD", 8: "RAW_PACKET", 9: "XRC_SEND", 10: "XRC_RECV",
+		255: "DRIVER",
+	}
 	qpStates   = map[int32]string{0: "RESET", 1: "INIT", 2: "RTR", 3: "RTS", 4: "SQD", 5: "SQE", 6: "ERR"}
-	wcStatuses = map[int32]string{0: "SUCCESS", 1: "LOC_LEN_ERR", 2: "LOC_QP_OP_ERR", 3: "LOC_EEC_OP_ERR",
+	wcStatuses = map[int32]string{
+		0: "SUCCESS", 1: "LOC_LEN_ERR", 2: "LOC_QP_OP_ERR", 3: "LOC_EEC_OP_ERR",
 		4: "LOC_PROT_ERR", 5: "WR_FLUSH_ERR", 6: "MW_BIND_ERR", 7: "BAD_RESP_ERR", 8: "LOC_ACCESS_ERR",
 		9: "REM_INV_REQ_ERR", 10: "REM_ACCESS_ERR", 11: "REM_OP_ERR", 12: "RETRY_EXC_ERR",
 		13: "RNR_RETRY_EXC_ERR", 14: "LOC_RDD_VIOL_ERR", 15: "REM_INV_RD_REQ_ERR", 16: "REM_ABORT_ERR",
 		17: "INV_EECN_ERR", 18: "INV_EEC_STATE_ERR", 19: "FATAL_ERR", 20: "RESP_TIMEOUT_ERR",
-		21: "GENERAL_ERR", 22: "TM_ERR", 23: "TM_RNDV_INCOMPLETE"}
-	wcOpcodes = map[int32]string{0: "SEND", 1: "RDMA_WRITE", 2: "RDMA_READ", 3: "COMP_SWAP", 4: "FETCH_ADD",
-		5: "BIND_MW", 6: "LOCAL_INV", 7: "TSO", 9: "ATOMIC_WRITE", 128: "RECV", 129: "RECV_RDMA_WITH_IMM"}
+		21: "GENERAL_ERR", 22: "TM_ERR", 23: "TM_RNDV_INCOMPLETE",
+	}
+	wcOpcodes = map[int32]string{
+		0: "SEND", 1: "RDMA_WRITE", 2: "RDMA_READ", 3: "COMP_SWAP", 4: "FETCH_ADD",
+		5: "BIND_MW", 6: "LOCAL_INV", 7: "TSO", 9: "ATOMIC_WRITE", 128: "RECV", 129: "RECV_RDMA_WITH_IMM",
+	}
 	mtus = map[int32]int{1: 256, 2: 512, 3: 1024, 4: 2048, 5: 4096}
 )
 

@@ -89,8 +89,10 @@ func TestQPAttrMaskNames(t *testing.T) {
 }
 
 func TestCapabilities(t *testing.T) {
-	want := Capabilities{CapabilityConfirmed, CapabilityConfirmed, CapabilityRejected, CapabilityUnknown, CapabilityUnknown,
-		CapabilityObservedZero}
+	want := Capabilities{
+		CapabilityConfirmed, CapabilityConfirmed, CapabilityRejected, CapabilityUnknown, CapabilityUnknown,
+		CapabilityObservedZero,
+	}
 	if got := AppleThunderboltCapabilities(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

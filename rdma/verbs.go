@@ -65,8 +65,10 @@ const (
 	onChannel
 )
 
-var subjectNames = [...]string{onList: "device list", onDevice: "device", onContext: "context", onPD: "pd",
-	onMR: "mr", onCQ: "cq", onQP: "qp", onChannel: "completion channel"}
+var subjectNames = [...]string{
+	onList: "device list", onDevice: "device", onContext: "context", onPD: "pd",
+	onMR: "mr", onCQ: "cq", onQP: "qp", onChannel: "completion channel",
+}
 
 // verbRow is what the package knows about one verb before it calls it.
 type verbRow struct {
