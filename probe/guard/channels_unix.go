@@ -13,6 +13,7 @@ const (
 	fdLifeline = 4
 	fdPage     = 5
 	fdLock     = 6
+	fdConn     = 7
 )
 
 // ours are this side's ends of a child's channels.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ type Child struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	mark    *rdma.CallMark
+	conn    *os.File
 
 	sending sync.Mutex // messages are written whole and one by one
 	write   func([]byte) error
@@ -37,6 +39,9 @@ type Child struct {
 
 // Request is Spec.Request.
 func (c *Child) Request() []byte { return c.request }
+
+// Conn is Spec.Conn, nil when there is none. It is the caller's to close.
+func (c *Child) Conn() *os.File { return c.conn }
 
 // Context ends at the soft deadline, at SIGTERM and when the parent dies.
 func (c *Child) Context() context.Context { return c.ctx }

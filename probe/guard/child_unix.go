@@ -32,11 +32,17 @@ func Enter() (*Child, error) {
 	if h.Lock {
 		unix.CloseOnExec(fdLock) // this descriptor is the lock, to our end
 	}
+	if h.Conn {
+		unix.CloseOnExec(fdConn)
+	}
 	shared, err := mapPage(fdPage)
 	if err != nil {
 		return nil, err
 	}
 	c := &Child{nonce: h.Nonce, request: request, mark: shared.mark(), write: writeMessage}
+	if h.Conn {
+		c.conn = os.NewFile(fdConn, "connection")
+	}
 	deadline, stop := context.WithDeadlineCause(context.Background(), time.Now().Add(h.Soft), ErrDeadline)
 	ctx, cancel := context.WithCancelCause(deadline)
 	c.ctx, c.cancel = ctx, func(cause error) {

@@ -3,6 +3,7 @@ package guard
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"time"
 )
 
@@ -50,6 +51,7 @@ type Spec struct {
 	Ladder  Ladder        // what follows it
 	Leave   bool          // never SIGKILL it while it is inside a provider call
 	Lock    *Lock         // inherited by the child; may be nil
+	Conn    *os.File      // inherited by the child, see Child.Conn; may be nil. Run closes this side's
 }
 
 // Bound is the time within which Run ends, whatever the child does. What the

@@ -32,7 +32,7 @@ type process struct {
 
 // start runs the child and the goroutines that serve its channels.
 func start(s Spec) (*process, error) {
-	h := header{Nonce: newNonce(), Soft: s.Soft, Lock: s.Lock != nil}
+	h := header{Nonce: newNonce(), Soft: s.Soft, Lock: s.Lock != nil, Conn: s.Conn != nil}
 	request, err := encodeRequest(h, s.Request)
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
@@ -83,6 +83,12 @@ func command(s Spec, fs *files) (*exec.Cmd, ours, error) {
 			return nil, ours{}, errors.New("its lock is not held any more")
 		}
 		cmd.ExtraFiles = append(cmd.ExtraFiles, s.Lock.file)
+	}
+	if s.Conn != nil {
+		for len(cmd.ExtraFiles) < fdConn-fdMessages {
+			cmd.ExtraFiles = append(cmd.ExtraFiles, nil) // no lock: its descriptor stays closed
+		}
+		cmd.ExtraFiles = append(cmd.ExtraFiles, s.Conn)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd, ours{stdin: stdinOurs, stdout: stdoutOurs, messages: messagesOurs, lifeline: lifelineOurs}, nil

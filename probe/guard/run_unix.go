@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -18,6 +19,13 @@ import (
 // The error is for what is our own fault: the child could not be started, or it
 // ended before Enter. Then the Result holds what is known.
 func Run(ctx context.Context, s Spec, on func(Message)) (Result, error) {
+	// Only the child may hold it once it runs: its end is then the connection's.
+	release := sync.OnceFunc(func() {
+		if s.Conn != nil {
+			s.Conn.Close()
+		}
+	})
+	defer release()
 	if s.Soft <= 0 {
 		return Result{}, errors.New("start child: no soft deadline")
 	}
@@ -29,6 +37,7 @@ func Run(ctx context.Context, s Spec, on func(Message)) (Result, error) {
 	}
 	began := time.Now()
 	p, err := start(s)
+	release()
 	if err != nil {
 		return Result{}, err
 	}

@@ -14,7 +14,7 @@ import (
 
 // wireVersion changes when a child of another build could not understand its
 // parent. The executable may be replaced while a run is going on.
-const wireVersion = 1
+const wireVersion = 2
 
 // maxLine is the longest message line, in bytes.
 const maxLine = 1 << 20
@@ -28,6 +28,7 @@ type header struct {
 	Nonce string        `json:"nonce"`
 	Soft  time.Duration `json:"soft_ns"`
 	Lock  bool          `json:"lock"`
+	Conn  bool          `json:"conn"`
 	Size  int           `json:"size"`
 }
 
