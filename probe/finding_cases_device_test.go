@@ -296,6 +296,10 @@ var providerCases = []findingCase{
 		s.c.Command = "probe"
 		s.fail("mlx5_0", "qp.rc.rtr", Precondition, 0).Data = map[string]any{"preflight": true, "missing": []string{"another live process holds the device"}}
 	}, is("rtr_not_attempted", "info", "mlx5_0")},
+	{"rtr_not_attempted", "somebody else is on the device", macScene, func(s scene) {
+		s.c.Command = "probe"
+		s.refuse("rdma_en3", "holder", "", "qp.uc.rtr", "qp.rc.rtr")
+	}, is("rtr_not_attempted", "info", "rdma_en3")},
 	{"rtr_not_attempted", "doctor never tries it", macScene, func(s scene) { s.host().KernelLog = []string{"Failed INIT->RTR"} }, nil},
 	{"rtr_not_attempted", "nothing is missing", macScene, func(s scene) { s.c.Command = "probe" }, nil},
 	{"rtr_not_attempted", "it was tried", macScene, func(s scene) {

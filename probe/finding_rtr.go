@@ -176,6 +176,9 @@ func rtrNotAttempted(v *findingView) []findingHit {
 		missing, facts := v.preflight(dev)
 		for _, o := range rows {
 			missing = union(missing, dataTexts(o.Data, "missing"))
+			if by, ok := o.Data["closed_by"].(map[string]any); ok && dataText(by, "event") == "holder" {
+				missing = union(missing, []string{"another process holds the device"})
+			}
 		}
 		if len(missing) == 0 {
 			continue
