@@ -55,14 +55,12 @@ func errnoOf(platform rdma.Platform, err error) *Errno {
 func returnOf(err error) *Return {
 	var pe *rdma.ProviderError
 	switch {
-	case !errors.As(err, &pe):
+	case !errors.As(err, &pe) || !pe.ReturnSet:
 		return nil
-	case pe.ReturnSet:
-		return &Return{Number: pe.Return}
 	case pe.Failure == rdma.FailureNilProviderResult:
 		return &Return{Pointer: true, Null: true}
 	}
-	return nil
+	return &Return{Number: pe.Return}
 }
 
 // failureOf is the binding's own class of a failure.

@@ -2,8 +2,8 @@ package report
 
 import "strings"
 
-// Wrap breaks a text into lines of at most columns, each behind indent, for a
-// terminal or a page. The text is cleaned first.
+// Wrap breaks one of the program's own texts into lines of at most columns, each
+// behind indent. What comes from outside passes Clean before.
 func Wrap(s string, columns int, indent string) string {
-	return indent + strings.Join(wrap(Clean(s), columns-len(indent)), "\n"+indent)
+	return indent + strings.Join(wrap(s, columns-len(indent)), "\n"+indent)
 }
