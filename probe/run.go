@@ -83,7 +83,10 @@ func NewDocument(t Tool, command []string) *Document {
 // fail marks the document as that of a run that failed.
 func (r *run) fail(err error) error {
 	r.doc.Error = err.Error()
-	if !r.exit.usage {
+	switch {
+	case errors.Is(err, guard.ErrUnsupported):
+		r.exit.nothing = true // this system has no child to ask with
+	case !r.exit.usage:
 		r.exit.own = true
 	}
 	r.doc.Exit = r.exit.code()
