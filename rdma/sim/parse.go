@@ -50,7 +50,10 @@ func Parse(data []byte, host any) (*Profile, error) {
 	if err := p.checkPeer(root); err != nil {
 		return nil, err
 	}
-	return p, p.checkDevices(root.at("devices"))
+	if err := p.checkDevices(root.at("devices")); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 func (p *Profile) checkHead(root *node) error {
