@@ -29,5 +29,6 @@ func (a *app) devices() *cobra.Command {
 	}
 	c.Flags().StringSliceVarP(&names, "device", "d", nil, "only these devices (repeatable, or a,b)")
 	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
+	a.completeDevices(c)
 	return c
 }

@@ -37,5 +37,6 @@ func (a *app) doctor() *cobra.Command {
 	c.Flags().StringVar(&o.Peer, "peer", "", "also check the route and the side channel to this host")
 	c.Flags().BoolVar(&o.ReadOnly, "read-only", false, "create nothing, read only")
 	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
+	a.completeDevices(c)
 	return c
 }

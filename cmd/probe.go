@@ -18,6 +18,7 @@ type probeFlags struct {
 	force, kill, plan, events bool
 	port, gidIndex            int
 	mrSize                    size
+	peer, peerDevice          string
 	timeout                   time.Duration
 }
 
@@ -34,6 +35,9 @@ func (a *app) probe() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return a.runProbe(c, &f) },
 	}
 	f.register(c)
+	a.completeDevices(c)
+	complete(c, "only", func(*cobra.Command) []string { return probe.Words() })
+	complete(c, "require", func(*cobra.Command) []string { return probe.CapabilityKeys() })
 	return c
 }
 
@@ -52,6 +56,8 @@ func (f *probeFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.write, "write", false, "write into the peer's memory and check the target's bytes")
 	fl.StringSliceVar(&f.sizes, "size", nil, "size of a message (repeatable, or a,b; default 64)")
 	fl.IntVar(&f.iters, "iters", 100, "messages of a ping-pong")
+	fl.StringVar(&f.peer, "peer", "", "the other end: HOST[:PORT] where rdmaprobe serve runs")
+	fl.StringVar(&f.peerDevice, "peer-device", "", "the other end: another device of this machine")
 	fl.StringSliceVar(&f.only, "only", nil, "instead of the usual set: "+fmt.Sprint(probe.Words()))
 	fl.StringSliceVar(&f.require, "require", nil, "fail unless this capability or evidence id is confirmed")
 	fl.IntVar(&f.gidIndex, "gid-index", -1, "GID table entry to use, taken as given")
@@ -108,7 +114,7 @@ func (f *probeFlags) apply(c *cobra.Command, o *probe.Options) error {
 		}
 		o.Sizes = append(o.Sizes, int(n))
 	}
-	o.AllowRTR, o.Iterations = f.allowRTR, f.iters
+	o.AllowRTR, o.Iterations, o.Peer, o.PeerDevice = f.allowRTR, f.iters, f.peer, f.peerDevice
 	if c.Flags().Changed("iters") && f.iters < 1 {
 		return &probe.UsageError{Text: fmt.Sprintf("--iters %d: want at least 1", f.iters)}
 	}

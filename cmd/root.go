@@ -77,6 +77,7 @@ func (a *app) root() *cobra.Command {
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &probe.UsageError{Text: err.Error()} })
 	c.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkGlobals() }
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	a.completeGlobals(c)
 	c.AddCommand(a.devices(), a.probe(), a.doctor(), a.report(), a.explain(), a.profiles(), a.schema(), a.version())
 	return c
 }
