@@ -17,7 +17,9 @@ type deviceRun struct {
 	name     string
 	identity string
 	tb       bool
-	lock     *guard.Lock
+	lock     *guard.Lock   // of the device, for its children
+	held     []*guard.Lock // that one, and the other end's where it is on this machine
+	twin     *twin         // that other end
 	failed   []string  // stages that did not succeed in this run
 	closures []closure // what earlier events, and this run's own, have closed
 }
@@ -36,7 +38,7 @@ func (r *run) probeAll(words []string) error {
 	)
 	one := func(d Device) {
 		defer wg.Done()
-		if d.thunderbolt(r.platform.os) {
+		if r.alone(d) {
 			r.tb.Lock()
 			defer r.tb.Unlock()
 		} else {
@@ -52,7 +54,7 @@ func (r *run) probeAll(words []string) error {
 	listed := slices.DeleteFunc(slices.Clone(r.doc.Devices), func(d Device) bool { return !d.Listed })
 	r.total = len(listed) * len(words)
 	// Thunderbolt devices keep their order; the lock alone would not promise it.
-	careful, rest := split(listed, func(d Device) bool { return d.thunderbolt(r.platform.os) })
+	careful, rest := split(listed, r.alone)
 	wg.Add(len(rest))
 	for _, d := range rest {
 		go one(d)
@@ -64,6 +66,10 @@ func (r *run) probeAll(words []string) error {
 	wg.Wait()
 	return first
 }
+
+// alone tells whether a device is probed while no other is: Thunderbolt ones, and
+// all that share the one other end on this machine.
+func (r *run) alone(d Device) bool { return d.thunderbolt(r.platform.os) || r.opts.PeerDevice != "" }
 
 func cmpErr(a, b error) error {
 	if a != nil {
@@ -89,13 +95,11 @@ func (r *run) probeDevice(d Device, words []string) error {
 	dr.identify()
 	ctx, cancel := context.WithTimeout(r.ctx, r.opts.Timeout)
 	defer cancel()
-	lock, err := guard.LockDevice(ctx, r.locks, dr.lockKey(), false)
-	if err != nil {
+	if err := dr.lockAll(ctx); err != nil {
 		return dr.locked(err, words)
 	}
-	defer lock.Unlock()
-	dr.lock = lock
-	var first error
+	defer dr.unlockAll()
+	first := dr.meetTwin(words)
 	for _, w := range words {
 		row, _ := rowOf(w)
 		r.step(d.Name, w)
@@ -146,12 +150,12 @@ func (r *run) identityOf(d Device) string {
 	return identity(guid, d.Name, r.doc.Run.BootID)
 }
 
-// lockKey names the device's lock; simulated machines share none.
-func (dr *deviceRun) lockKey() string {
+// lockKeyOf names a device's lock; simulated machines share none.
+func (dr *deviceRun) lockKeyOf(device string) string {
 	if dr.profile != nil {
-		return dr.opts.Provider.Name + " " + dr.name
+		return dr.opts.Provider.Name + " " + device
 	}
-	return dr.name
+	return device
 }
 
 // locked keeps rows for a device that could not be locked.

@@ -13,6 +13,7 @@ import (
 type exchange struct {
 	count, verified int64
 	known           bool // the counts were recorded
+	cut             bool // the deadline came while messages went through, and none was lost
 }
 
 func exchangeOf(o *Observation) exchange {
@@ -21,6 +22,8 @@ func exchangeOf(o *Observation) exchange {
 	e.count, a = dataInt(o.Data, "count")
 	e.verified, b = dataInt(o.Data, "verified")
 	e.known = a && b
+	lost, told := dataInt(o.Data, "lost")
+	e.cut = e.known && told && lost == 0 && e.verified > 0 && o.Reason == Timeout && outcomeOf(o) == guard.Completed
 	return e
 }
 
@@ -47,6 +50,8 @@ func unanswered(o *Observation) (how string, yes bool) {
 		return "a provider call hung while messages were sent, " + callText(o), true
 	case retryExceeded(o):
 		return "the sender's retries were used up without an answer", true
+	case e.cut:
+		return "", false
 	case !late || outcomeOf(o) != "" && outcomeOf(o) != guard.Completed:
 		return "", false
 	case o.ID == "pingpong.uc" && e.known && e.verified > 0:
@@ -105,7 +110,7 @@ func ucMessageLoss(v *findingView) []findingHit {
 	for _, name := range v.devicesSeen() {
 		for _, o := range v.of(name, "pingpong.uc") {
 			e := exchangeOf(o)
-			if o.Level != rdma.CapabilityUnknown || o.Reason == Crash || !e.known || e.verified <= 0 || e.verified >= e.count {
+			if o.Level != rdma.CapabilityUnknown || o.Reason == Crash || !e.known || e.cut || e.verified <= 0 || e.verified >= e.count {
 				continue
 			}
 			h := findingHit{

@@ -57,6 +57,7 @@ func (r *run) takeListing(a *attempt) {
 // choose narrows the document to the named devices. A name that is not there is
 // a note while another one is.
 func (r *run) choose() {
+	r.listed = slices.Clone(r.doc.Devices)
 	if names := r.opts.Devices; len(names) > 0 {
 		var missing []string
 		for _, n := range names {

@@ -118,6 +118,9 @@ func (o *Options) checkData() error {
 			return usagef("--size %d: want 1 byte to 16 MiB", n)
 		}
 	}
+	if o.Peer != "" && o.PeerDevice != "" {
+		return usagef("--peer and --peer-device name two other ends: drop one")
+	}
 	if o.Iterations < 1 || o.Iterations > maxIterations {
 		return usagef("--iters %d: want 1 to %d", o.Iterations, maxIterations)
 	}

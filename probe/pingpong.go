@@ -255,12 +255,23 @@ func (p *pingpong) tell(r *row, err error) {
 		r.send()
 	default:
 		why, detail := p.s.ended()
-		if why == "" || p.verified+p.lost > 0 {
-			why = NoCompletion
-			detail = fmt.Sprintf("%d of %d messages came back", p.verified, p.count)
+		came := fmt.Sprintf("%d of %d messages came back", p.verified, p.count)
+		switch {
+		case p.lost > 0:
+			r.unknown(NoCompletion, fmt.Sprintf("%s, %d were lost", came, p.lost))
+		case why == Timeout:
+			r.unknown(why, detail+": "+came+" until then, and none was lost; fewer --iters or a longer --timeout let it finish")
+		default:
+			r.unknown(cmpReason(why, NoCompletion), came)
 		}
-		r.unknown(why, detail)
 	}
+}
+
+func cmpReason(a, b Reason) Reason {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // summary is what the loop measured. Times are round trips.

@@ -33,6 +33,9 @@ func (dr *deviceRun) preflightOf() preflight {
 		p.missing = append(p.missing, "a connection manager: iWARP queue pairs are connected by rdma_cm only")
 	}
 	dr.chooseGIDFor(&p, port)
+	if dr.twin != nil && dr.twin.missing != "" {
+		p.missing = append(p.missing, dr.twin.missing)
+	}
 	p.missing = append(p.missing, dr.hostMissing(d, port)...)
 	return p
 }
@@ -138,10 +141,14 @@ func (dr *deviceRun) connectable(row tableRow) (why string, data map[string]any)
 // dataFor is the data part of a row's request.
 func (dr *deviceRun) dataFor(row tableRow) *dataRequest {
 	p := dr.preflightOf()
-	return &dataRequest{
+	q := &dataRequest{
 		Type: row.qp, Sizes: dr.opts.Sizes, Iterations: dr.opts.Iterations, GIDIndex: p.gidIndex, GID: p.gid, GIDWhy: p.why,
 		LossNS: dr.opts.Timeout.Nanoseconds() / 20,
 	}
+	if dr.twin != nil {
+		q.PeerDevice, q.PeerPort, q.PeerGID = dr.opts.PeerDevice, dr.twin.port, dr.twin.gidIndex
+	}
+	return q
 }
 
 // tellPreflight gives the transition rows that nobody asked for what they would

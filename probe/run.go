@@ -25,6 +25,7 @@ type run struct {
 	exe      string
 	started  time.Time
 	facts    *hostfacts.Host
+	listed   []Device // all that there are, also those that are not probed
 	profile  *sim.Profile // nil: native
 	past     *history
 	store    *ledger.Store // until begin

@@ -1,0 +1,104 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rdmaprobe/probe/guard"
+)
+
+// twin is another device of this machine as the other end of a connection.
+type twin struct {
+	port     int
+	gidIndex int // -1: addressed by LID
+	missing  string
+}
+
+// lockAll takes the locks that probing a device needs: its own and that of the
+// other end on this machine, always in the order of their names, so that two
+// runs never wait for each other.
+func (dr *deviceRun) lockAll(ctx context.Context) error {
+	names := []string{dr.name}
+	if p := dr.opts.PeerDevice; p != "" && p != dr.name {
+		names = append(names, p)
+		slices.Sort(names)
+	}
+	for _, n := range names {
+		lock, err := guard.LockDevice(ctx, dr.locks, dr.lockKeyOf(n), false)
+		if err != nil {
+			dr.unlockAll()
+			return err
+		}
+		dr.held = append(dr.held, lock)
+		if n == dr.name {
+			dr.lock = lock
+		}
+	}
+	return nil
+}
+
+func (dr *deviceRun) unlockAll() {
+	for _, l := range dr.held {
+		l.Unlock()
+	}
+	dr.held, dr.lock = nil, nil
+}
+
+// meetTwin reads the other device, when one was named and the run connects
+// something: its ports and GIDs as they are now, whether or not it is probed.
+func (dr *deviceRun) meetTwin(words []string) error {
+	name := dr.opts.PeerDevice
+	if name == "" || !slices.ContainsFunc(words, func(w string) bool { row, _ := rowOf(w); return row.class >= ClassTransition }) {
+		return nil
+	}
+	i := slices.IndexFunc(dr.listed, func(d Device) bool { return d.Name == name && d.Listed })
+	switch {
+	case name == dr.name:
+		dr.twin = &twin{missing: "another device than this one: without --peer-device a port talks to itself"}
+		return nil
+	case i < 0:
+		dr.twin = &twin{missing: fmt.Sprintf("a device %s: the library lists %s", name, deviceNames(dr.listed))}
+		return nil
+	}
+	d := dr.listed[i]
+	for _, task := range []string{"port", "gid"} {
+		q := dr.request(task)
+		q.Device, q.Addresses, q.Port = name, addressesOf(dr.facts, name), activePort(d.Ports)
+		a, err := dr.try(dr.ctx, q, false, nil)
+		if err != nil {
+			return err
+		}
+		for _, seen := range a.devices {
+			d.merge(seen)
+		}
+	}
+	dr.twin = dr.twinOf(d)
+	return nil
+}
+
+// twinOf judges the other device by what it says of itself.
+func (dr *deviceRun) twinOf(d Device) *twin {
+	if d.thunderbolt(dr.platform.os) {
+		return &twin{missing: "a peer at the other end of the cable: on Thunderbolt the path between two ports cannot be proven on one host"}
+	}
+	n := activePort(d.Ports)
+	i := slices.IndexFunc(d.Ports, func(p Port) bool { return p.Num == n })
+	if i < 0 {
+		return &twin{missing: "the ports of " + d.Name + ": they could not be read"}
+	}
+	p := d.Ports[i]
+	if p.State != "active" {
+		return &twin{missing: fmt.Sprintf("port %d of %s active (it is %s)", n, d.Name, cmpText(p.State, "of unknown state"))}
+	}
+	t := &twin{port: n, gidIndex: -1}
+	if p.Addressing == "lid" {
+		return t
+	}
+	g, _, ok := chooseGID(p.LinkLayer, p.GIDs, addressesOf(dr.facts, d.Name))
+	if !ok {
+		return &twin{missing: "a GID of " + d.Name + ": the table is empty"}
+	}
+	t.gidIndex = g.Index
+	return t
+}
