@@ -4,7 +4,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS := -s -w -X rdmaprobe/cmd.version=$(VERSION) -X rdmaprobe/cmd.commit=$(COMMIT)
 export CGO_ENABLED := 0
 
-.PHONY: all build test deps check unit race cross lab golden fuzz clean
+.PHONY: all build test deps check unit race cross lab golden docs dist fuzz clean
 all: build
 
 build:
@@ -40,6 +40,14 @@ lab: build
 
 golden:
 	go test ./report ./cmd ./probe -update
+
+# What is generated and committed; the tests fail when it is not current.
+docs:
+	go run ./cmd/gendocs packaging/man docs/cli
+	go generate ./...
+
+dist:
+	packaging/dist.sh
 
 fuzz:
 	sh fixtures/fuzz.sh $${FUZZTIME:-60s}
