@@ -33,7 +33,8 @@ type Options struct {
 	MRSize     int      // bytes; 0: one page of 4096
 	Timeout    time.Duration
 
-	Progress func(Progress) // called as the run goes on; may be nil
+	Progress      func(Progress)    // called as the run goes on; may be nil
+	OnObservation func(Observation) // called with every row that is kept, as it is observed, one call at a time; may be nil
 }
 
 // ProviderOptions say whose functions are called.

@@ -21,6 +21,7 @@ type recorder struct {
 	seq   int64 // without a ledger
 	err   error // the first failure to write
 	order map[string]int
+	tell  func(Observation) // of every row that is kept, as it comes; may be nil
 }
 
 // runBody is what the ledger's run record holds.
@@ -64,6 +65,9 @@ func (r *recorder) observe(o Observation) {
 		o.Seq = r.seq
 	}
 	r.doc.Observations = append(r.doc.Observations, o)
+	if r.tell != nil && o.Seq > 0 {
+		r.tell(o)
+	}
 }
 
 // keepDevice writes a device as it was seen. It comes before the rows about the

@@ -25,7 +25,7 @@ type run struct {
 	exe      string
 	started  time.Time
 	facts    *hostfacts.Host
-	listed   []Device // all that there are, also those that are not probed
+	listed   []Device     // all that there are, also those that are not probed
 	profile  *sim.Profile // nil: native
 	past     *history
 	store    *ledger.Store // until begin
@@ -48,7 +48,7 @@ type run struct {
 func newRun(ctx context.Context, o *Options) (*run, error) {
 	now := time.Now()
 	r := &run{opts: o, ctx: ctx, started: now}
-	r.doc = NewDocument(o.Tool, o.Command)
+	r.doc, r.tell = NewDocument(o.Tool, o.Command), o.OnObservation
 	if !mainCalled.Load() {
 		return r, r.fail(ErrNoMain)
 	}
