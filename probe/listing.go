@@ -85,8 +85,10 @@ func deviceNames(devices []Device) string {
 	return strings.Join(names, ", ")
 }
 
-// stream reads all devices in one child. When it ends in device k, another one
-// goes on after k: one bad device never hides the others.
+// stream reads all devices in one child. When it ends in device k, or its own
+// deadline comes after device k, another one goes on from there: one bad device
+// never hides the others. libibverbs alone waits five seconds for udev in the
+// open of a device whose node it may not use.
 func (r *run) stream() error {
 	skip, first := 0, true
 	for {
@@ -104,7 +106,7 @@ func (r *run) stream() error {
 			first = false
 		}
 		next := r.takeStream(a, skip)
-		if err != nil || a.result.Outcome == guard.Completed || next >= len(a.listed) || next == skip || r.ctx.Err() != nil {
+		if err != nil || next >= len(a.listed) || next == skip || r.ctx.Err() != nil {
 			return err
 		}
 		skip = next
@@ -138,12 +140,12 @@ func (r *run) takeStream(a *attempt, skip int) int {
 			r.observe(o)
 		}
 	}
-	if a.result.Outcome == guard.Completed || len(a.listed) == 0 {
-		return len(a.listed)
-	}
 	// Devices come in the order of the listing: the one after the last complete
 	// one is where the child ended.
 	next := skip + len(a.devices)
+	if a.result.Outcome == guard.Completed || len(a.listed) == 0 {
+		return next
+	}
 	if next < len(a.listed) {
 		name := a.listed[next].Name
 		for _, o := range a.lost(name, taskDevices, max(a.last.Port, 1), readIDs) {

@@ -121,7 +121,7 @@ func (s *session) streamDevices(devices []rdma.Device) {
 func (s *session) readDevice(addresses []string) {
 	d := &Device{Name: s.device, Listed: true, Ports: []Port{}}
 	if !s.openDevice() {
-		s.skip(Precondition, "the device could not be opened", 0, "port.query", "port.state", "gid.usable", "gid.ipv4_mapped")
+		s.skip(Precondition, "the device could not be opened", 1, "port.query", "port.state", "gid.usable", "gid.ipv4_mapped")
 		_ = s.child.Send(msgDevice, d)
 		return
 	}
