@@ -152,6 +152,14 @@ var linuxCases = []findingCase{
 		s.null("mlx5_0", "cq.create", "ibv_create_cq", 12)
 		s.null("mlx5_1", "mr.register", "ibv_reg_mr", 12)
 	}, is("memlock_too_low", "error", "host")},
+	{"memlock_too_low", "nothing may be locked", linuxScene, func(s scene) {
+		s.host().MemlockKiB = ptrTo(int64(0))
+		s.null("mlx5_0", "mr.register", "ibv_reg_mr", 1)
+	}, is("memlock_too_low", "error", "host")},
+	{"memlock_too_low", "EPERM where something may be locked", linuxScene, func(s scene) {
+		s.host().MemlockKiB = ptrTo(int64(64))
+		s.null("mlx5_0", "mr.register", "ibv_reg_mr", 1)
+	}, nil},
 	{"memlock_too_low", "unlimited", linuxScene, func(s scene) { s.null("mlx5_0", "cq.create", "ibv_create_cq", 12) }, nil},
 	{"memlock_too_low", "limit not read", linuxScene, func(s scene) { s.host().MemlockKiB = nil; s.null("mlx5_0", "cq.create", "ibv_create_cq", 12) }, nil},
 	{"memlock_too_low", "another errno", linuxScene, func(s scene) {

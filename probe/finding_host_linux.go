@@ -159,6 +159,8 @@ func (v *findingView) container() bool { return v.h.Container != nil && *v.h.Con
 // memlockIDs are the calls for which the kernel locks memory of the caller.
 var memlockIDs = []string{"cq.create", "mr.register", "mr.register.local"}
 
+// memlockTooLow: the kernel says ENOMEM when a region is larger than what is left
+// of the limit, and EPERM when the limit is 0 (can_do_mlock in mm/mlock.c).
 func memlockTooLow(v *findingView) []findingHit {
 	if !v.linux() || v.h.MemlockKiB == nil || *v.h.MemlockKiB < 0 {
 		return nil
@@ -168,7 +170,7 @@ func memlockTooLow(v *findingView) []findingHit {
 		var rows []*Observation
 		for _, id := range memlockIDs {
 			for _, o := range v.of(dev, id) {
-				if o.Level == rdma.CapabilityUnknown && errnoNamed(o, "ENOMEM") {
+				if o.Level == rdma.CapabilityUnknown && (errnoNamed(o, "ENOMEM") || *v.h.MemlockKiB == 0 && errnoNamed(o, "EPERM")) {
 					rows = append(rows, o)
 				}
 			}
@@ -178,7 +180,7 @@ func memlockTooLow(v *findingView) []findingHit {
 		}
 		h := findingHit{
 			subject: dev,
-			message: fmt.Sprintf("the provider got ENOMEM, and this process may lock only %d KiB of memory", *v.h.MemlockKiB),
+			message: fmt.Sprintf("the provider got %s, and this process may lock only %d KiB of memory", rows[0].Errno.Name, *v.h.MemlockKiB),
 			remedy: "raise the limit to unlimited for this user (`* - memlock unlimited` in /etc/security/limits.d/rdma.conf; " +
 				"for a service `LimitMEMLOCK=infinity`, for a container `--ulimit memlock=-1`) and log in again",
 			check: "ulimit -l, then rdmaprobe doctor",

@@ -78,8 +78,8 @@ var linuxPages = map[string]findingPage{
 		sources:   []string{"https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/192"},
 	},
 	"memlock_too_low": {
-		meaning: "The kernel locks the memory of queues and regions, and counts it against the limit of the process. With a small limit, creating a completion queue or registering memory fails with ENOMEM.",
-		concluded: "From ENOMEM of one of these calls while the live limit of this very process is not unlimited. With an unlimited one it is never blamed. " +
+		meaning: "The kernel locks the memory of queues and regions, and counts it against the limit of the process. With a small limit, creating a completion queue or registering memory fails with ENOMEM; where nothing at all may be locked, with EPERM.",
+		concluded: "From ENOMEM of one of these calls, or EPERM under a limit of 0, while the live limit of this very process is not unlimited. With an unlimited one it is never blamed. " +
 			"A limit in limits.conf is read at login only, which is why the two can differ.",
 		do:      "Raise the limit and log in again; services and containers have limits of their own.",
 		verify:  "`ulimit -l` says unlimited, and `rdmaprobe doctor` confirms cq.create.",
