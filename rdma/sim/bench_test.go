@@ -31,8 +31,10 @@ func roce() machine {
 
 // mac is a healthy Mac with device d0.
 func mac() machine {
-	return machine{os: "macos", transport: "thunderbolt", layer: "thunderbolt", state: "active", mtu: 4096,
-		gids: `{"index": 0, "gid": "fe80::200:5eff:fe00:5301", "type": "none"}, {"index": 1, "gid": "::ffff:192.0.2.1", "type": "none"}`}
+	return machine{
+		os: "macos", transport: "thunderbolt", layer: "thunderbolt", state: "active", mtu: 4096,
+		gids: `{"index": 0, "gid": "fe80::200:5eff:fe00:5301", "type": "none"}, {"index": 1, "gid": "::ffff:192.0.2.1", "type": "none"}`,
+	}
 }
 
 func (m machine) with(change func(*machine)) machine { change(&m); return m }
@@ -150,8 +152,10 @@ func (e *end) toInit() {
 
 // rtr is the step to RTR towards another end, by a GID of this one.
 func (e *end) rtr(qpn, psn uint32, dgid rdma.IbvGID, sgid uint8, mtu int32) (*rdma.IbvQPAttr, int) {
-	attr := &rdma.IbvQPAttr{QPState: rdma.IBV_QPS_RTR, PathMTU: mtu, DestQPNum: qpn, RQPSN: psn, MaxDestRDAtomic: 1, MinRNRTimer: 12,
-		AHAttr: rdma.IbvAHAttr{GRH: rdma.IbvGlobalRoute{DGID: dgid, SGIDIndex: sgid, HopLimit: 1}, IsGlobal: 1, PortNum: 1}}
+	attr := &rdma.IbvQPAttr{
+		QPState: rdma.IBV_QPS_RTR, PathMTU: mtu, DestQPNum: qpn, RQPSN: psn, MaxDestRDAtomic: 1, MinRNRTimer: 12,
+		AHAttr: rdma.IbvAHAttr{GRH: rdma.IbvGlobalRoute{DGID: dgid, SGIDIndex: sgid, HopLimit: 1}, IsGlobal: 1, PortNum: 1},
+	}
 	mask := rdma.IBV_QP_STATE | rdma.IBV_QP_AV | rdma.IBV_QP_PATH_MTU | rdma.IBV_QP_DEST_QPN | rdma.IBV_QP_RQ_PSN
 	if e.qpType == rdma.IBV_QPT_RCExperimental {
 		mask |= rdma.IBV_QP_MAX_DEST_RD_ATOMIC | rdma.IBV_QP_MIN_RNR_TIMER

@@ -1,7 +1,5 @@
 package sim
 
-import "rdmaprobe/rdma"
-
 // Options of New.
 type Options struct {
 	// OnFault, when it is not nil, is called on the provider's thread before a
@@ -24,15 +22,4 @@ type Endpoint struct {
 	Addr      uint64 // the region that remote writes may reach
 	Length    uint64 // of the region, bytes
 	RKey      uint32 // 0: the region takes no remote write
-}
-
-// gidTypeAt is the type of the first slot that holds gid; ok is false when none
-// does.
-func gidTypeAt(slots []GIDSlot, gid rdma.IbvGID, want GIDType) (found bool) {
-	for _, s := range slots {
-		if rdma.IbvGID(s.GID) == gid && (s.Type == want || s.Type == 0 || want == 0) {
-			return true
-		}
-	}
-	return false
 }

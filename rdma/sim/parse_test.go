@@ -240,8 +240,16 @@ func TestErrnoFollowsThePlatform(t *testing.T) {
 		os, name string
 		want     int32
 	}{
-		{"macos", "EOPNOTSUPP", 102}, {"macos", "ENOTSUP", 45}, {"macos", "ETIMEDOUT", 60}, {"macos", "ENODATA", 96}, {"macos", "EWOULDBLOCK", 35},
-		{"linux", "EOPNOTSUPP", 95}, {"linux", "ENOTSUP", 95}, {"linux", "ETIMEDOUT", 110}, {"linux", "ENODATA", 61}, {"linux", "EAGAIN", 11},
+		{"macos", "EOPNOTSUPP", 102},
+		{"macos", "ENOTSUP", 45},
+		{"macos", "ETIMEDOUT", 60},
+		{"macos", "ENODATA", 96},
+		{"macos", "EWOULDBLOCK", 35},
+		{"linux", "EOPNOTSUPP", 95},
+		{"linux", "ENOTSUP", 95},
+		{"linux", "ETIMEDOUT", 110},
+		{"linux", "ENODATA", 61},
+		{"linux", "EAGAIN", 11},
 	} {
 		data := `{"profile": 1, "id": "t", "host": {"os": "` + tc.os + `"}, "devices": [{"name": "d", "transport": "iwarp", "calls": {"ibv_alloc_pd": [{"errno": "` + tc.name + `"}]}}]}`
 		p, err := Parse([]byte(data), nil)

@@ -97,8 +97,10 @@ func (e *Peer) Endpoint(qpType int32) (Endpoint, error) {
 	if len(e.region) == 0 {
 		return Endpoint{}, fmt.Errorf("simulated peer of %q: its provider is closed", e.dev.facts.Name)
 	}
-	end := Endpoint{Device: e.dev.facts.Name, LinkLayer: e.port.facts.LinkLayer, LID: e.port.facts.LID, QPN: q.num, PSN: peerPSN,
-		GIDs: e.gids(), ActiveMTU: e.mtu(), Addr: uint64(uintptr(unsafe.Pointer(&e.region[0]))), Length: regionSize, RKey: e.rkey}
+	end := Endpoint{
+		Device: e.dev.facts.Name, LinkLayer: e.port.facts.LinkLayer, LID: e.port.facts.LID, QPN: q.num, PSN: peerPSN,
+		GIDs: e.gids(), ActiveMTU: e.mtu(), Addr: uint64(uintptr(unsafe.Pointer(&e.region[0]))), Length: regionSize, RKey: e.rkey,
+	}
 	if f := e.p.profile.Peer; f != nil && f.Device != "" {
 		end.Device = f.Device
 	}

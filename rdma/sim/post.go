@@ -3,9 +3,8 @@
 package sim
 
 import (
-	"unsafe"
-
 	"encoding/binary"
+	"unsafe"
 
 	"rdmaprobe/rdma"
 	"rdmaprobe/rdma/internal/abi"
@@ -135,8 +134,10 @@ func (q *queuePair) postOne(wr *rdma.IbvSendWR) int32 {
 	case wr.SendFlags&sendInline != 0 && total(list) > int64(q.cap.MaxInlineData):
 		return errEINVAL
 	}
-	m := &message{from: q, srcQPN: q.num, id: wr.WRID, opcode: wr.Opcode, imm: wr.ImmData,
-		signaled: q.sigAll || wr.SendFlags&sendSignaled != 0, solicited: wr.SendFlags&sendSolicited != 0}
+	m := &message{
+		from: q, srcQPN: q.num, id: wr.WRID, opcode: wr.Opcode, imm: wr.ImmData,
+		signaled: q.sigAll || wr.SendFlags&sendSignaled != 0, solicited: wr.SendFlags&sendSolicited != 0,
+	}
 	if wr.Opcode == opWrite {
 		m.remote, m.rkey = binary.LittleEndian.Uint64(wr.WR[0:]), binary.LittleEndian.Uint32(wr.WR[8:])
 	}

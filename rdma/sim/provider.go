@@ -42,8 +42,10 @@ func New(p *Profile, o Options) (*Provider, error) {
 	if p == nil || p.Version != 1 {
 		return nil, errors.New("new simulated provider: the profile does not come from Parse")
 	}
-	s := &Provider{profile: p, options: o, qps: map[uint32]*queuePair{}, peers: map[peerKey]*Peer{}, peerQPs: map[uint32]*peerQP{},
-		qpn: 0x10, peerQPN: 0x8000, key: 1}
+	s := &Provider{
+		profile: p, options: o, qps: map[uint32]*queuePair{}, peers: map[peerKey]*Peer{}, peerQPs: map[uint32]*peerQP{},
+		qpn: 0x10, peerQPN: 0x8000, key: 1,
+	}
 	s.acked = sync.NewCond(&s.mu)
 	for name, number := range map[string]*int32{"ENODATA": &s.enodata, "ETIMEDOUT": &s.etimedout} {
 		n, ok := rdma.ErrnoNumberOn(p.platform, name)

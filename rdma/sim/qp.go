@@ -106,8 +106,10 @@ const maxInline = 512
 func (q *queuePair) register(pd *abi.PD) {
 	q.p.qpn++
 	q.num = q.p.qpn
-	*q.h = abi.QP{Context: q.pd.ctx.h, QPContext: q.initContext, PD: pd, SendCQ: q.send.h, RecvCQ: q.recv.h,
-		Handle: q.p.nextHandle(), Num: q.num, State: qpsReset, Type: q.qpType}
+	*q.h = abi.QP{
+		Context: q.pd.ctx.h, QPContext: q.initContext, PD: pd, SendCQ: q.send.h, RecvCQ: q.recv.h,
+		Handle: q.p.nextHandle(), Num: q.num, State: qpsReset, Type: q.qpType,
+	}
 	qps.add(q.h, q)
 	q.p.qps[q.num] = q
 	q.send.qps[q], q.recv.qps[q] = true, true

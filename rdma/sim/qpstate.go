@@ -46,14 +46,18 @@ var steps = map[step]map[int32]attrMask{
 	{qpsInit, qpsRTR}: {
 		qptUD: {optional: maskPKeyIndex | maskQKey},
 		qptUC: {required: maskAV | maskPathMTU | maskDestQPN | maskRQPSN, optional: maskAltPath | maskAccess | maskPKeyIndex},
-		qptRC: {required: maskAV | maskPathMTU | maskDestQPN | maskRQPSN | maskMaxDestAtomic | maskMinRNRTimer,
-			optional: maskAltPath | maskAccess | maskPKeyIndex},
+		qptRC: {
+			required: maskAV | maskPathMTU | maskDestQPN | maskRQPSN | maskMaxDestAtomic | maskMinRNRTimer,
+			optional: maskAltPath | maskAccess | maskPKeyIndex,
+		},
 	},
 	{qpsRTR, qpsRTS}: {
 		qptUD: {required: maskSQPSN, optional: maskCurState | maskQKey},
 		qptUC: {required: maskSQPSN, optional: maskCurState | maskAltPath | maskAccess | maskPathMigState},
-		qptRC: {required: maskTimeout | maskRetryCnt | maskRNRRetry | maskSQPSN | maskMaxRDAtomic,
-			optional: maskCurState | maskAltPath | maskAccess | maskMinRNRTimer | maskPathMigState},
+		qptRC: {
+			required: maskTimeout | maskRetryCnt | maskRNRRetry | maskSQPSN | maskMaxRDAtomic,
+			optional: maskCurState | maskAltPath | maskAccess | maskMinRNRTimer | maskPathMigState,
+		},
 	},
 	{qpsRTS, qpsRTS}: {
 		qptUD: {optional: maskCurState | maskQKey},

@@ -135,7 +135,18 @@ func (q *queuePair) reaches(gids []GIDSlot, lid uint16, mtu MTU) bool {
 		return ah.DLID == lid
 	}
 	slot, _ := q.dev().port(int(ah.PortNum)).slot(int(ah.GRH.SGIDIndex))
-	return slot != nil && gidTypeAt(gids, ah.GRH.DGID, slot.Type)
+	return slot != nil && holds(gids, ah.GRH.DGID, slot.Type)
+}
+
+// holds reports whether a slot holds gid as a type that want can talk to. Where
+// a type is none, it is no hindrance.
+func holds(slots []GIDSlot, gid rdma.IbvGID, want GIDType) bool {
+	for _, s := range slots {
+		if rdma.IbvGID(s.GID) == gid && (s.Type == want || s.Type == 0 || want == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxWaiting bounds what waits for a receive at one queue pair.
