@@ -120,7 +120,7 @@ func callText(o *Observation) string {
 		return "outside a provider call"
 	}
 	if n, ok := dataInt(o.Data, "calls"); ok && n > 0 {
-		s += fmt.Sprintf(" (call %d of it)", n)
+		s += fmt.Sprintf(" (call number %d)", n)
 	}
 	return "in " + s
 }
@@ -138,7 +138,10 @@ func providerCrashed(v *findingView) []findingHit {
 		return "nothing that allocates was tried, because a probe child died" + e.when(), e.event == "crashed"
 	}, func(device string, again bool, h *findingHit) {
 		h.remedy = "check cable and link, end other RDMA programs on the device and try once more; if it dies again, report it with `rdmaprobe report --redact`"
-		if !v.thunderbolt(device) {
+		switch {
+		case v.thunderbolt(device) && v.oldThunderbolt():
+			h.remedy = "do not use RDMA on this Mac: its controllers are not made for it, and no probe of them has to succeed"
+		case !v.thunderbolt(device):
 			h.remedy = "make sure that libibverbs, its provider and the kernel driver are of one release, and look at the kernel log; " +
 				"if it dies again, report it with `rdmaprobe report --redact`"
 		}

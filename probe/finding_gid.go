@@ -56,7 +56,10 @@ func gidNoIPv4Mapped(v *findingView) []findingHit {
 			undo:   "`sudo ifconfig " + shellName(iface, "IFACE") + " inet ADDRESS -alias`",
 			seen:   keysOf(v.gidRows(dev, p, "gid.ipv4_mapped")...),
 		}
-		if !v.mac() {
+		switch {
+		case v.oldThunderbolt():
+			h.undo = ""
+		case !v.mac():
 			h.undo = "`sudo ip addr del ADDRESS/30 dev " + shellName(iface, "IFACE") + "`"
 		}
 		if _, known := v.addresses(iface); known {
@@ -151,14 +154,18 @@ func netdevWithoutAddress(v *findingView) []findingHit {
 		if !roce(dev, p) || !known || len(addresses) > 0 || v.idle(dev) {
 			return
 		}
-		hits = append(hits, findingHit{
+		h := findingHit{
 			scope:   dev.Name,
 			message: "the network interface " + printable(iface) + " of this RoCE device has no address: its packets have no source, and data-path probes are not tried",
 			remedy: "give it an address before anything is sent: `sudo ip addr add ADDRESS/PREFIX dev " + shellName(iface, "NETDEV") + "`, " +
 				"and `sudo ip link set " + shellName(iface, "NETDEV") + " up`",
 			undo:  "`sudo ip addr del ADDRESS/PREFIX dev " + shellName(iface, "NETDEV") + "`",
-			facts: []string{"host.netdev_of_device." + dev.Name, "host.interfaces." + iface + ".addresses"},
-		})
+			facts: []string{"host.interfaces." + iface + ".addresses"},
+		}
+		if _, known := v.h.NetdevOfDevice[dev.Name]; known {
+			h.facts = append(h.facts, "host.netdev_of_device."+dev.Name)
+		}
+		hits = append(hits, h)
 	})
 	return hits
 }

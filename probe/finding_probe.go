@@ -72,7 +72,7 @@ func pingpongTimeout(v *findingView) []findingHit {
 		if e := exchangeOf(o); e.known {
 			text += fmt.Sprintf(" (%d of %d round trips)", e.verified, e.count)
 		}
-		if n, used := dataInt(o.Params, "gid_index"); used {
+		if n, used := v.exchangeIndex(o); used {
 			text += fmt.Sprintf(", with GID index %d", n)
 		}
 		return text, ok
@@ -91,13 +91,28 @@ func pingpongTimeout(v *findingView) []findingHit {
 	})
 }
 
+// exchangeIndex is the GID index that the queue pair of a data row had: by its own
+// parameters, or by those of its transition when it hung before it could tell.
+func (v *findingView) exchangeIndex(o *Observation) (int64, bool) {
+	rows := []*Observation{o}
+	if _, kind, ok := strings.Cut(o.ID, "pingpong."); ok {
+		rows = append(rows, v.of(o.Device, "qp."+kind+".rtr")...)
+	}
+	for _, r := range rows {
+		if n, ok := dataInt(r.Params, "gid_index"); ok {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
 // otherIndex tells whether the ping-pongs of a device used another GID index than
 // rdmaprobe would choose.
 func (v *findingView) otherIndex(dev *Device) (good, used int64, differ bool) {
 	good, ok := v.goodIndexOf(dev)
 	for _, id := range []string{"pingpong.uc", "pingpong.rc"} {
 		for _, o := range v.of(dev.Name, id) {
-			if n, has := dataInt(o.Params, "gid_index"); ok && has && n != good {
+			if n, has := v.exchangeIndex(o); ok && has && n != good {
 				return good, n, true
 			}
 		}

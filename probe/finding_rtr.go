@@ -174,22 +174,33 @@ func rtrNotAttempted(v *findingView) []findingHit {
 			continue
 		}
 		missing, facts := v.preflight(dev)
-		for _, o := range rows {
-			missing = union(missing, dataTexts(o.Data, "missing"))
-			if by, ok := o.Data["closed_by"].(map[string]any); ok && dataText(by, "event") == "holder" {
-				missing = union(missing, []string{"another process holds the device"})
-			}
+		if told := toldMissing(rows); len(told) > 0 {
+			missing = told
 		}
 		if len(missing) == 0 {
 			continue
 		}
 		hits = append(hits, findingHit{
-			scope: dev.Name, message: "the transition to RTR was not attempted, and would not be safe: " + printable(strings.Join(missing, "; ")),
+			scope: dev.Name, message: "the transition to RTR was not attempted; to be safe it needs " + strings.Join(missing, "; "),
 			remedy: "mend what is missing, then run `rdmaprobe probe --allow-rtr`: without that flag it is never tried",
 			seen:   keysOf(rows...), facts: facts,
 		})
 	}
 	return hits
+}
+
+// toldMissing is what the run itself said to be missing.
+func toldMissing(rows []*Observation) []string {
+	var missing []string
+	for _, o := range rows {
+		for _, m := range dataTexts(o.Data, "missing") {
+			missing = union(missing, []string{printable(m)})
+		}
+		if by, ok := o.Data["closed_by"].(map[string]any); ok && dataText(by, "event") == "holder" {
+			missing = union(missing, []string{"a device that no other process holds"})
+		}
+	}
+	return missing
 }
 
 // rtrRows are the rows of a device's transitions, and whether one was made.
@@ -215,17 +226,17 @@ func (v *findingView) preflight(dev *Device) (missing, facts []string) {
 	switch {
 	case v.c.GIDIndex != nil || p.LinkLayer == "infiniband":
 	case thunderbolt && v.gidLevel(dev, p, "gid.ipv4_mapped", rdma.CapabilityObservedZero):
-		missing = append(missing, "there is no IPv4-mapped GID")
+		missing = append(missing, "an IPv4-mapped GID")
 	case !thunderbolt && v.gidLevel(dev, p, "gid.usable", rdma.CapabilityObservedZero):
-		missing = append(missing, "there is no GID")
+		missing = append(missing, "a GID")
 	}
 	iface := v.iface(dev)
 	if addresses, known := v.addresses(iface); roce(dev, p) && known && len(addresses) == 0 {
-		missing = append(missing, "the interface "+printable(iface)+" has no address")
+		missing = append(missing, "an address on the interface "+printable(iface))
 		facts = append(facts, "host.interfaces."+iface+".addresses")
 	}
 	if thunderbolt && !slices.Contains(v.d.Run.Gates, "force") && slices.ContainsFunc(v.h.KernelLog, failedRTR.MatchString) {
-		missing = append(missing, "the kernel's log has a failed transition of this boot")
+		missing = append(missing, "a boot without a failed transition in the kernel's log")
 		facts = append(facts, "host.kernel_log")
 	}
 	return missing, facts

@@ -102,7 +102,9 @@ func TestRemediesFitTheCause(t *testing.T) {
 		{"which call crashed, after how many", "provider_crashed", macScene, func(s scene) {
 			o := s.ended("rdma_en3", "pingpong.uc", "ibv_post_recv", "crashed")
 			o.Data["calls"], o.Detail = uint64(41), "the child died in ibv_post_recv: SIGSEGV: segmentation violation"
-		}, []string{"ibv_post_recv (call 41", "pingpong.uc", "SIGSEGV"}, []string{"rejected"}},
+		}, []string{"ibv_post_recv (call number 41)", "pingpong.uc", "SIGSEGV"}, []string{"rejected"}},
+		{"a crash on Thunderbolt 4", "provider_crashed", macScene, func(s scene) { s.thunderbolt4(); s.ended("rdma_en3", "mr.register", "ibv_reg_mr", "crashed") },
+			[]string{"ibv_reg_mr", "not use RDMA on this Mac"}, []string{"cable", "Recovery"}},
 		{"an earlier crash", "provider_crashed", linuxScene, func(s scene) { s.refuse("mlx5_0", "crashed", "ibv_reg_mr", "mr.register") },
 			[]string{"ibv_reg_mr", "2026-11-01T08:00:00Z", "run earlier", "--force"}, nil},
 		{"who holds the regions", "mr_pool_exhausted", macScene, func(s scene) { s.hold(0, 100); s.null("rdma_en3", "mr.register", "ibv_reg_mr", 0) },
@@ -113,6 +115,16 @@ func TestRemediesFitTheCause(t *testing.T) {
 		}, []string{"11 of 11", "mlx rank (pid 5151)", "gently", "restart"}, nil},
 		{"another GID for the ping-pong", "pingpong_timeout", linuxScene, func(s scene) { s.exchange("mlx5_0", "pingpong.rc", 100, 0, 0) },
 			[]string{"0 of 100", "GID index 0", "index 3 instead of 0"}, []string{"rejected"}},
+		{"another GID, and the row could not say which", "pingpong_timeout", linuxScene, func(s scene) {
+			s.confirm("mlx5_0", "qp.rc.rtr")
+			s.row("mlx5_0", "qp.rc.rtr").Params = map[string]any{"gid_index": 0}
+			s.ended("mlx5_0", "pingpong.rc", "ibv_poll_cq", "timed_out").Data["phase"] = "data"
+		}, []string{"GID index 0", "index 3 instead of 0"}, nil},
+		{"what a transition needs, as the run told it", "rtr_not_attempted", macScene, func(s scene) {
+			s.c.Command = "probe"
+			s.gids("rdma_en3", GID{GID: "fe80::200:5eff:fe00:5301"})
+			s.fail("rdma_en3", "qp.uc.rtr", Precondition, 0).Data = map[string]any{"missing": []any{"a warm neighbour entry"}}
+		}, []string{"needs a warm neighbour entry"}, []string{"IPv4-mapped"}},
 		{"RC is confirmed", "uc_message_loss", linuxScene, func(s scene) { s.exchange("mlx5_0", "pingpong.uc", 100, 97, 3) },
 			[]string{"97 of 100", "use RC"}, nil},
 		{"RC is not there", "uc_message_loss", macScene, func(s scene) { s.exchange("rdma_en3", "pingpong.uc", 100, 97, 1) },
