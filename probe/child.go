@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -118,7 +119,7 @@ func (s *session) loader() (func() (*rdma.Library, error), error) {
 	s.playing = profile.Platform()
 	return func() (*rdma.Library, error) {
 		if l := profile.Library; !l.Loads() {
-			return nil, rdma.NewLoadError(s.asked(), cmpText(l.LoadError, "no such file"))
+			return nil, rdma.NewLoadError(s.asked(), cmp.Or(l.LoadError, "no such file"))
 		}
 		p, err := sim.New(profile, sim.Options{OnFault: s.fault})
 		if err != nil {

@@ -1,15 +1,22 @@
 package probe
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"rdmaprobe/probe/guard"
+	"rdmaprobe/probe/ledger"
+	"rdmaprobe/rdma"
 )
 
 // closure is an event after which a device takes no more probes of a class and
 // above.
 type closure struct {
 	From  Class
-	Event string // crashed, stuck, left, timed_out, rtr_failed, interrupted
+	Event string // crashed, stuck, left, timed_out, rtr_failed, interrupted, holder
 	Probe string // only this probe is closed; "" means all
 	Call  string
 	At    time.Time
@@ -27,7 +34,13 @@ func (c closure) closes(row tableRow) bool {
 
 // data is how an observation tells of the event.
 func (c closure) data() map[string]any {
-	by := map[string]any{"event": c.Event, "at": c.At.UTC().Format(time.RFC3339), "run": c.Run}
+	by := map[string]any{"event": c.Event}
+	if !c.At.IsZero() {
+		by["at"] = c.At.UTC().Format(time.RFC3339)
+	}
+	if c.Run != "" {
+		by["run"] = c.Run
+	}
 	if c.Call != "" {
 		by["call"] = c.Call
 	}
@@ -67,4 +80,169 @@ func (c closure) text() string {
 		s += ", or with --force"
 	}
 	return s
+}
+
+// What ends a closure, in words.
+const (
+	untilReboot = "in this boot"
+	untilUpdate = "until the OS build changes"
+)
+
+// hung tells of a child that lives on.
+func (c closure) hung() bool { return c.Event == string(guard.Stuck) || c.Event == string(guard.Left) }
+
+// closureOf is what a row closes in its boot, on a Thunderbolt device or another.
+// A soft deadline closes nothing: the child completed.
+func closureOf(o *Observation, tb bool) (c closure, ok bool) {
+	c = closure{From: ClassCreate, Call: o.Call, Run: o.Run, Until: untilReboot}
+	if o.StartedAt != nil {
+		c.At = *o.StartedAt
+	}
+	if o.Child != nil && slices.Contains([]Reason{Crash, Timeout, Stuck}, o.Reason) {
+		c.Event = string(o.Child.Outcome)
+		switch o.Child.Outcome {
+		case guard.Crashed:
+			return c, true
+		case guard.TimedOut: // a query that hangs costs no more than its child
+			return c, classOf(o) >= ClassCreate
+		case guard.Stuck, guard.Left:
+			c.PID = o.Child.PID
+			return c, true
+		}
+	}
+	if tb && strings.HasSuffix(o.ID, ".rtr") && o.tried() && o.Level != rdma.CapabilityConfirmed {
+		c.From, c.Event, c.Errno = ClassTransition, "rtr_failed", o.Errno
+		return c, true
+	}
+	return closure{}, false
+}
+
+// classOf is the class of the probe that a row is from, or of its id when that
+// is higher.
+func classOf(o *Observation) Class {
+	class := evidence(o.ID).Class
+	if row, ok := rowOf(o.Probe); ok {
+		class = max(class, row.class)
+	}
+	return class
+}
+
+// forAll is what an event on one Thunderbolt device closes on all of them.
+func (c closure) forAll() (closure, bool) {
+	switch {
+	case c.hung():
+		c.From = max(c.From, ClassCreate)
+		return c, true
+	case c.Event == "rtr_failed":
+		return c, true
+	}
+	return closure{}, false
+}
+
+// close notes what a row of the ledger closes.
+func (h *history) close(r *pastRun, identity, device string, rec *ledger.Record) {
+	var o Observation
+	if json.Unmarshal(rec.Body, &o) != nil || idIndex(o.ID) == len(EvidenceIDs) {
+		return
+	}
+	o.Run = r.id
+	tb := r.devices[device].tb
+	c, ok := closureOf(&o, tb)
+	if !ok {
+		return
+	}
+	h.closures[identity] = append(h.closures[identity], c)
+	if all, ok := c.forAll(); tb && ok {
+		h.tbClosed = append(h.tbClosed, all)
+	}
+}
+
+// openIntents turns the intents of a run that is over and recorded no outcome
+// into rows that say so, and closes their probes.
+func (h *history) openIntents(r *pastRun, live func(string) bool) {
+	if r.ended || len(r.intents) == 0 || live(r.id) {
+		return
+	}
+	for key, in := range r.intents {
+		if r.outcomes[key] {
+			continue
+		}
+		id := r.identity(in.Device)
+		if _, known := r.devices[in.Device]; !known {
+			id = identity(in.NodeGUID, in.Device, in.BootID)
+		}
+		for i := range in.IDs {
+			o := in.interrupted(r, i)
+			h.keep(rowKey{id, o.ID, o.Probe, o.Port, r.build, r.lib}, pastRow{run: r.id, n: r.n, seq: in.seq, level: o.Level, row: &o})
+		}
+		c := closure{From: ClassCreate, Event: "interrupted", Probe: in.Probe, At: in.at, Run: r.id, Until: untilUpdate}
+		h.closures[acrossBoots(id, in.Device)] = append(h.closures[acrossBoots(id, in.Device)], c)
+	}
+}
+
+// interrupted is the row of an announced id whose outcome nobody recorded.
+func (in pastIntent) interrupted(r *pastRun, i int) Observation {
+	at := in.at
+	o := Observation{
+		Run: r.id, Seq: in.seq, ID: in.IDs[i], Probe: in.Probe, Device: in.Device, Level: rdma.CapabilityUnknown, Reason: Interrupted, StartedAt: &at,
+		Detail: "the run ended without recording an outcome; why is not known",
+		Data:   map[string]any{"intent": map[string]any{"probe": in.Probe, "at": at.UTC().Format(time.RFC3339), "run": r.id}},
+	}
+	if e := idIndex(o.ID); e < len(EvidenceIDs) && EvidenceIDs[e].Ports {
+		o.Port = in.Port
+	}
+	return o
+}
+
+// acrossBoots is an identity that outlives a boot: of a device without a GUID
+// that is its name.
+func acrossBoots(identity, name string) string {
+	if strings.HasPrefix(identity, name+"@") {
+		return name + "@"
+	}
+	return identity
+}
+
+// now is what a run knows of the present.
+type now struct {
+	boot, build string
+	alive       func(pid int) bool
+}
+
+// closed lists what keeps a device closed, what closes most first, then the
+// newest event.
+func (h *history) closed(identity, name string, tb bool, n now) []closure {
+	own := slices.Clone(h.closures[identity])
+	if other := acrossBoots(identity, name); other != identity {
+		own = append(own, h.closures[other]...)
+	}
+	for i := range own {
+		if own[i].hung() && n.alive(own[i].PID) {
+			own[i].From, own[i].Until = ClassRead, fmt.Sprintf("while process %d lives", own[i].PID)
+		}
+	}
+	if tb {
+		own = append(own, h.tbClosed...)
+	}
+	own = slices.DeleteFunc(own, func(c closure) bool { return !h.holds(c, n) })
+	slices.SortStableFunc(own, func(a, b closure) int {
+		if a.From != b.From {
+			return int(a.From - b.From)
+		}
+		return b.At.Compare(a.At)
+	})
+	return own
+}
+
+// holds tells whether an event of the past still counts: within its boot, or
+// until the OS build changes.
+func (h *history) holds(c closure, n now) bool {
+	r := h.runs[c.Run]
+	if r == nil {
+		return false
+	}
+	if c.Event == "interrupted" {
+		return r.build == n.build
+	}
+	return n.boot != "" && r.boot == n.boot
 }

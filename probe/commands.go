@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"rdmaprobe/probe/hostfacts"
@@ -64,20 +65,21 @@ func (r *run) readKernelLog(words []string) {
 // capabilities summarises each device: what this run saw, and what the ledger
 // has.
 func (r *run) capabilities() {
-	past := &pastRun{id: r.doc.Run.ID, n: r.doc.Run.Seq, devices: map[string]Device{}, outcomes: map[string]bool{}}
-	past.body.Run, past.body.Provider = r.doc.Run, r.doc.Provider
-	past.body.Host = hostSeen{OS: r.facts.OS, OSBuild: r.facts.OSBuild, Kernel: r.facts.Kernel}
-	if past.n == 0 {
-		past.n = 1 << 62 // without a ledger this run is the newest
+	n := r.doc.Run.Seq
+	if n == 0 {
+		n = math.MaxInt64 // without a ledger this run is the newest
 	}
-	for _, o := range r.doc.Observations {
-		if i := slices.IndexFunc(r.doc.Devices, func(d Device) bool { return d.Name == o.Device }); i >= 0 && o.Reason != NotTried {
-			r.past.keep(past, r.identityOf(r.doc.Devices[i]), o)
-		}
-	}
+	lib := r.doc.Provider.Library.ID
 	for i := range r.doc.Devices {
 		d := &r.doc.Devices[i]
-		d.Capabilities = r.past.summarise(r.identityOf(*d), past.body.build(), past.body.Provider.Library.ID, d.thunderbolt(r.platform.os))
+		id := r.identityOf(*d)
+		for j := range r.doc.Observations {
+			o := &r.doc.Observations[j]
+			if o.Device == d.Name && o.tried() {
+				r.past.keep(rowKey{id, o.ID, o.Probe, o.Port, r.platform.build, lib}, pastRow{run: o.Run, n: n, seq: o.Seq, level: o.Level, row: o})
+			}
+		}
+		d.Capabilities = r.past.summarise(id, r.platform.build, lib, d.thunderbolt(r.platform.os))
 	}
 }
 

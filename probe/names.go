@@ -13,7 +13,7 @@ const namesLimit = 80 * time.Millisecond
 // silent and keeps nothing; what it cannot find out it leaves out.
 func Names(ctx context.Context, o Options) []string {
 	o.Store, o.Timeout = "none", namesLimit
-	r, err := newRun(ctx, &o)
+	r, err := newDraft(ctx, &o)
 	if err != nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -89,7 +90,7 @@ func (dr *deviceRun) twinOf(d Device) *twin {
 	}
 	p := d.Ports[i]
 	if p.State != "active" {
-		return &twin{missing: fmt.Sprintf("port %d of %s active (it is %s)", n, d.Name, cmpText(p.State, "of unknown state"))}
+		return &twin{missing: fmt.Sprintf("port %d of %s active (it is %s)", n, d.Name, cmp.Or(p.State, "of unknown state"))}
 	}
 	t := &twin{port: n, gidIndex: -1}
 	if p.Addressing == "lid" {

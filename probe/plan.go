@@ -33,15 +33,13 @@ type Step struct {
 
 // MakePlan lists the devices and says what Run would do with them.
 func MakePlan(ctx context.Context, o Options) (*Plan, error) {
-	store := o.Store
-	r, err := newRun(ctx, &o)
+	r, err := newDraft(ctx, &o)
 	if err != nil {
 		return &Plan{Exit: r.doc.Exit}, err
 	}
-	r.store = nil // a plan leaves no trace
-	o.Store = store
 	if err := r.list(); err != nil {
-		return &Plan{Exit: ExitOwn}, err
+		r.fail(err)
+		return &Plan{Exit: r.doc.Exit}, err
 	}
 	r.choose()
 	words := o.words()
@@ -55,8 +53,7 @@ func MakePlan(ctx context.Context, o Options) (*Plan, error) {
 }
 
 func (r *run) planDevice(d Device, words []string) PlannedDevice {
-	dr := &deviceRun{run: r, name: d.Name, tb: d.thunderbolt(r.platform.os)}
-	dr.identify()
+	dr := r.newDeviceRun(d)
 	pd := PlannedDevice{Name: d.Name, Thunderbolt: dr.tb}
 	for _, w := range words {
 		row, _ := rowOf(w)

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (dr *deviceRun) preflightOf() preflight {
 		return p
 	}
 	if port.State != "active" {
-		p.missing = append(p.missing, fmt.Sprintf("port %d active (it is %s)", port.Num, cmpText(port.State, "of unknown state")))
+		p.missing = append(p.missing, fmt.Sprintf("port %d active (it is %s)", port.Num, cmp.Or(port.State, "of unknown state")))
 	}
 	if d.Transport == "iwarp" {
 		p.missing = append(p.missing, "a connection manager: iWARP queue pairs are connected by rdma_cm only")
@@ -128,7 +129,7 @@ func (dr *deviceRun) connectable(row tableRow) (why string, data map[string]any)
 		return fmt.Sprintf("needs a confirmed %s of this run", row.qp.id("create")), nil
 	}
 	for _, id := range row.qp.steps("rtr", "rts") {
-		if slices.Contains(dr.failed, id) {
+		if dr.failed[id] {
 			return id + " failed earlier in this run and is not tried again", nil
 		}
 	}

@@ -28,7 +28,7 @@ func TestExperimentalRCHasOneUser(t *testing.T) {
 			return err
 		}
 		for _, d := range f.Decls {
-			count(d, users, filepath.Base(path))
+			countUsers(d, users, filepath.Base(path))
 		}
 		return nil
 	})
@@ -43,7 +43,7 @@ func TestExperimentalRCHasOneUser(t *testing.T) {
 	}
 }
 
-func count(d ast.Decl, users map[string]int, file string) {
+func countUsers(d ast.Decl, users map[string]int, file string) {
 	fn, ok := d.(*ast.FuncDecl)
 	ast.Inspect(d, func(n ast.Node) bool {
 		id, isIdent := n.(*ast.Ident)

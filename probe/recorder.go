@@ -15,13 +15,12 @@ import (
 // recorder collects a run's document and writes the same rows to the ledger,
 // which may be nil. It is safe for concurrent use.
 type recorder struct {
-	mu    sync.Mutex
-	doc   *Document
-	run   *ledger.Run
-	seq   int64 // without a ledger
-	err   error // the first failure to write
-	order map[string]int
-	tell  func(Observation) // of every row that is kept, as it comes; may be nil
+	mu   sync.Mutex
+	doc  *Document
+	run  *ledger.Run
+	seq  int64             // without a ledger
+	err  error             // the first failure to write
+	tell func(Observation) // of every row that is kept, as it comes; may be nil
 }
 
 // runBody is what the ledger's run record holds.
@@ -32,10 +31,17 @@ type runBody struct {
 	Host     any      `json:"host,omitempty"`
 }
 
+// endBody is what the ledger's end record holds.
+type endBody struct {
+	Exit       int   `json:"exit"`
+	DurationNS int64 `json:"duration_ns"`
+}
+
 // intentBody is what the ledger's intent record holds.
 type intentBody struct {
 	Device   string   `json:"device"`
 	NodeGUID string   `json:"node_guid,omitempty"`
+	Port     int      `json:"port,omitempty"`
 	Probe    string   `json:"probe"`
 	Class    string   `json:"class"`
 	IDs      []string `json:"ids"`
@@ -50,23 +56,42 @@ func newRunID(at time.Time) string {
 	return at.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(b[:])
 }
 
-// observe adds a row and keeps it. Rows of what was not tried stay out of the
-// ledger: they are no evidence.
+// observe adds a row and keeps it, unless it is of what was not tried.
 func (r *recorder) observe(o Observation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	o.Run = r.doc.Run.ID
-	if o.Reason != NotTried && r.run != nil {
-		seq, err := r.run.Append(ledger.KindObservation, o)
-		r.failed(err)
-		o.Seq = seq
-	} else {
-		r.seq++
-		o.Seq = r.seq
+	o.Run, o.Seq = r.doc.Run.ID, 0
+	if o.tried() {
+		o.Seq = r.write(o)
 	}
 	r.doc.Observations = append(r.doc.Observations, o)
 	if r.tell != nil && o.Seq > 0 {
 		r.tell(o)
+	}
+}
+
+// write keeps a row in the ledger, where there is one, and numbers it.
+func (r *recorder) write(o Observation) int64 {
+	if r.run == nil {
+		r.seq++
+		return r.seq
+	}
+	seq, err := r.run.Append(ledger.KindObservation, o)
+	r.failed(err)
+	r.seq = max(r.seq, seq)
+	return seq
+}
+
+// number gives the rows that are in no ledger numbers after all others, so that
+// run and number name one row of the document.
+func (r *recorder) number() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.doc.Observations {
+		if o := &r.doc.Observations[i]; o.Seq == 0 {
+			r.seq++
+			o.Seq = r.seq
+		}
 	}
 }
 

@@ -2,24 +2,28 @@ package probe
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
+	"rdmaprobe/probe/hostfacts"
 	"rdmaprobe/probe/ledger"
 )
 
 // ReportOptions say what of the ledger a report shows.
 type ReportOptions struct {
 	Options
-	AllBuilds bool // also evidence from other OS builds, marked stale
+	AllBuilds bool // also evidence from other OS builds
+	AllRows   bool // also rows that newer ones have replaced
 }
 
-// Report rebuilds a document from the ledger: for each device, port, id, probe
-// and OS build the newest row. It starts no child and opens no device. The
-// document is never nil.
+// Report rebuilds a document from the ledger: for each host, device, port, id,
+// probe and OS build the newest row, and the run and provider of the newest run.
+// It starts no child and opens no device. The document is never nil.
 func Report(o ReportOptions) (*Document, error) {
-	r := &run{opts: &o.Options, started: time.Now()}
+	r := &run{opts: &o.Options, ctx: context.Background(), started: time.Now()}
 	r.doc = NewDocument(r.opts.Tool, r.opts.Command)
 	if err := r.opts.check(); err != nil {
 		r.exit.usage = true
@@ -29,134 +33,196 @@ func Report(o ReportOptions) (*Document, error) {
 		r.exit.usage = true
 		return r.doc, r.fail(err)
 	}
-	path, err := r.storePath()
-	if err != nil || path == "none" {
+	r.past = newHistory()
+	r.past.every = o.AllRows
+	if err := r.openStore(); err != nil {
 		return r.doc, err
 	}
-	past, stats, err := readHistory(path, func(run string) bool { return ledger.RunLive(path, run) })
-	if err != nil {
-		return r.doc, r.fail(err)
+	if last := r.past.last(); last != nil {
+		r.rebuild(last, o.AllBuilds)
 	}
-	r.past = past
-	r.noteDamage(stats)
-	r.rebuild(o.AllBuilds)
 	r.doc.Exit = ExitOK
 	return r.doc, nil
 }
 
-// storePath is the ledger that a run uses, "none" for none.
+// storePath is the ledger that a run uses, noStore for none.
 func (r *run) storePath() (string, error) {
 	if r.opts.Store != "" {
 		return r.opts.Store, nil
 	}
-	p, err := ledger.DefaultPath(r.ledgerName())
+	name := Native
+	if r.profile != nil {
+		name = "sim:" + r.opts.Provider.Name
+	}
+	p, err := ledger.DefaultPath(name)
 	if err != nil {
 		return "", r.fail(err)
 	}
 	return p, nil
 }
 
-// ledgerName is the provider as the ledger's own paths name it.
-func (r *run) ledgerName() string {
-	if r.profile != nil {
-		return "sim:" + r.opts.Provider.Name
-	}
-	return Native
+// rebuilding is a report in the making.
+type rebuilding struct {
+	*run
+	all    bool
+	builds map[string]string // the current OS build of each host
+	labels map[string]*label // of each identity: what it is called now
+	many   bool              // several hosts
+}
+
+// label is where an identity belongs now.
+type label struct {
+	host string
+	dev  Device
 }
 
 // rebuild fills the document from the history.
-func (r *run) rebuild(all bool) {
-	last := r.past.lastRun()
-	if last == nil {
-		return
-	}
-	r.doc.Provider = last.body.Provider
-	r.doc.Run.Seq = last.n
-	if h := last.host; h != nil && r.profile == nil {
-		r.doc.Host = h
-	}
-	build, lib := last.body.build(), last.body.Provider.Library.ID
-	r.platform.os = last.body.Host.OS
-	for _, d := range r.past.devicesSeen() {
-		if len(r.opts.Devices) == 0 || slices.Contains(r.opts.Devices, d.Name) {
-			r.doc.Devices = append(r.doc.Devices, d)
-		}
-	}
-	r.rebuildRows(build, all)
+func (r *run) rebuild(last *pastRun, all bool) {
+	b := &rebuilding{run: r, all: all, builds: map[string]string{}, labels: map[string]*label{}}
+	b.placeDevices()
+	b.placeHosts(last)
+	b.rows()
 	for _, d := range r.doc.Devices {
 		r.fill(d)
 	}
-	for i := range r.doc.Devices {
-		d := &r.doc.Devices[i]
-		d.Capabilities = r.past.summarise(r.past.identityOf(*d), build, lib, d.thunderbolt(r.platform.os))
-	}
+	r.number()
 	sortRows(r.doc)
 	r.doc.Findings = r.findings("report")
 }
 
-// rebuildRows takes the newest row of each key.
-func (r *run) rebuildRows(build string, all bool) {
-	newest := map[rowKey]*pastRow{}
-	for k, rows := range r.past.newest {
-		if k.build != build && !all {
+// placeDevices gives each device its newest name and host. A name that was on
+// two devices belongs to the newer one.
+func (b *rebuilding) placeDevices() {
+	type place struct{ host, name string }
+	owner := map[place]string{}
+	for id, s := range b.past.sights {
+		at := place{s.host, s.name}
+		if old, taken := owner[at]; !taken || s.n > b.past.sights[old].n {
+			owner[at] = id
+		}
+	}
+	for at, id := range owner {
+		if len(b.opts.Devices) > 0 && !slices.Contains(b.opts.Devices, at.name) {
 			continue
 		}
-		k.lib = "" // rows of one build replace each other across libraries
-		if rows.last.newer(newest[k]) {
-			newest[k] = rows.last
+		l := &label{host: at.host}
+		if json.Unmarshal(b.past.sights[id].body, &l.dev) == nil {
+			l.dev.Capabilities = nil
+			b.labels[id] = l
 		}
 	}
-	for _, p := range newest {
-		if p.o.Device == "" || slices.ContainsFunc(r.doc.Devices, func(d Device) bool { return d.Name == p.o.Device }) {
-			r.doc.Observations = append(r.doc.Observations, p.o)
-		}
+}
+
+// placeHosts fills in run, provider and hosts. A host without devices is left out
+// beside others: its devices have moved, or it was renamed.
+func (b *rebuilding) placeHosts(last *pastRun) {
+	newest := b.past.hosts[last.host]
+	if newest == nil { // its first record is damaged
+		newest = &pastHost{last: last}
 	}
-	slices.SortFunc(r.doc.Observations, func(a, b Observation) int {
-		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq))
+	var body struct {
+		Run      RunInfo  `json:"run"`
+		Provider Provider `json:"provider"`
+	}
+	if json.Unmarshal(newest.body, &body) == nil {
+		b.doc.Run, b.doc.Provider = body.Run, body.Provider
+	}
+	b.doc.Run.ID, b.doc.Run.Seq = newest.last.id, newest.last.n
+	var end endBody
+	if json.Unmarshal(newest.end, &end) == nil {
+		b.doc.Run.DurationNS = end.DurationNS
+	}
+	here := b.facts.Name
+	names := map[string]bool{last.host: true}
+	for _, l := range b.labels {
+		names[l.host] = true
+	}
+	b.many = len(names) > 1
+	if b.many {
+		b.doc.Host = nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		h := b.past.hosts[name]
+		if h == nil {
+			continue
+		}
+		b.builds[name] = h.last.build
+		if name == here && b.platform.build != "" {
+			b.builds[name] = b.platform.build
+		}
+		b.addHost(h.body)
+	}
+}
+
+// addHost puts a host's recorded facts into the document.
+func (b *rebuilding) addHost(body []byte) {
+	var rec struct {
+		Host *hostfacts.Host `json:"host"`
+	}
+	switch {
+	case json.Unmarshal(body, &rec) != nil || rec.Host == nil:
+	case b.many:
+		b.doc.Hosts = append(b.doc.Hosts, *rec.Host)
+	default:
+		b.doc.Host = rec.Host
+	}
+}
+
+// rows fills in the devices with their rows and capabilities, under the names
+// that they have now.
+func (b *rebuilding) rows() {
+	for _, id := range slices.Sorted(maps.Keys(b.labels)) {
+		l := b.labels[id]
+		h := b.past.hosts[l.host]
+		if h == nil {
+			continue
+		}
+		l.dev.Capabilities = b.past.summarise(id, b.builds[l.host], h.last.lib, l.dev.thunderbolt(h.last.os))
+		if b.many {
+			l.dev.Host = l.host
+		}
+		b.doc.Devices = append(b.doc.Devices, l.dev)
+	}
+	slices.SortFunc(b.doc.Devices, func(x, y Device) int {
+		return cmp.Or(cmp.Compare(x.Host, y.Host), cmp.Compare(x.Name, y.Name))
 	})
-}
-
-// lastRun is the run with the highest number.
-func (h *history) lastRun() *pastRun {
-	var last *pastRun
-	for _, r := range h.runs {
-		if last == nil || r.n > last.n {
-			last = r
-		}
+	for host := range b.builds {
+		b.labels[hostIdentity(host)] = &label{host: host}
 	}
-	return last
+	for _, p := range b.chosen() {
+		o := p.observation()
+		l := b.labels[p.identity]
+		o.Device = l.dev.Name
+		if b.many {
+			o.Host = l.host
+		}
+		if o.Run == b.doc.Run.ID {
+			b.seq = max(b.seq, o.Seq)
+		}
+		b.doc.Observations = append(b.doc.Observations, o)
+	}
 }
 
-// devicesSeen are the devices of all runs, each as the newest run saw it, in the
-// order of their names.
-func (h *history) devicesSeen() []Device {
-	newest := map[string]Device{}
-	at := map[string]int64{}
-	for _, r := range h.runs {
-		for name, d := range r.devices {
-			id := r.identity(name)
-			if r.n >= at[id] {
-				newest[id], at[id] = d, r.n
+// chosen are the rows to show, oldest first: the newest of each key, where rows
+// of one build replace each other across libraries, or all.
+func (b *rebuilding) chosen() []*pastRow {
+	var rows []*pastRow
+	if b.past.every {
+		rows = b.past.rows
+	} else {
+		newest := map[rowKey]*pastRow{}
+		for k, kept := range b.past.newest {
+			k.lib = ""
+			if p := kept.last(); p.newer(newest[k]) {
+				newest[k] = p
 			}
 		}
+		rows = slices.Collect(maps.Values(newest))
 	}
-	// One name may have belonged to two devices: the newer one keeps it.
-	byName := map[string]Device{}
-	for id, d := range newest {
-		if old, ok := byName[d.Name]; !ok || at[id] > at[identity(old.NodeGUID, old.Name, "")] {
-			byName[d.Name] = d
-		}
-	}
-	return slices.SortedFunc(maps.Values(byName), func(a, b Device) int { return cmp.Compare(a.Name, b.Name) })
-}
-
-// identityOf is the identity of a device as the newest run that saw it.
-func (h *history) identityOf(d Device) string {
-	id, n := "", int64(-1)
-	for _, r := range h.runs {
-		if seen, ok := r.devices[d.Name]; ok && r.n > n && seen.NodeGUID == d.NodeGUID {
-			id, n = r.identity(d.Name), r.n
-		}
-	}
-	return id
+	rows = slices.DeleteFunc(rows, func(p *pastRow) bool {
+		l := b.labels[p.identity]
+		return l == nil || !b.all && p.build != b.builds[l.host]
+	})
+	slices.SortFunc(rows, func(x, y *pastRow) int { return cmp.Or(cmp.Compare(x.n, y.n), cmp.Compare(x.seq, y.seq)) })
+	return rows
 }

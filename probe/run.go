@@ -30,24 +30,34 @@ type run struct {
 	past     *history
 	store    *ledger.Store // until begin
 	locks    string        // directory of the device locks
+	path     string        // of the ledger; "" for none
 	readOnly string        // why nothing of class create and up is tried; "" when it may be
 
 	doctor    bool // diagnose: see doctorSkips
 	readClass bool // diagnose with class read only
 	channel   *sideChannel
 
-	exit     exitState
+	exit     exitState // under mu while devices are probed
 	platform struct{ os, build string }
-	tb       sync.Mutex // Thunderbolt devices go one at a time
-	tbClosed *closure   // a stuck or left child of this run
+	one      sync.Mutex // devices that go one at a time
+	tbClosed []closure  // what this run has closed on all Thunderbolt devices
 	total    int
 	done     int
 }
 
 // newRun prepares everything that needs no child.
 func newRun(ctx context.Context, o *Options) (*run, error) {
-	now := time.Now()
-	r := &run{opts: o, ctx: ctx, started: now}
+	r, err := newDraft(ctx, o)
+	if err != nil {
+		return r, err
+	}
+	return r, r.createStore()
+}
+
+// newDraft is newRun without the store: what comes of it is not kept. It knows
+// what the store has.
+func newDraft(ctx context.Context, o *Options) (*run, error) {
+	r := &run{opts: o, ctx: ctx, started: time.Now()}
 	r.doc, r.tell = NewDocument(o.Tool, o.Command), o.OnObservation
 	if !mainCalled.Load() {
 		return r, r.fail(ErrNoMain)
@@ -137,48 +147,64 @@ func (r *run) simulatedSysfs(p *sim.Profile) {
 	}
 }
 
-// openStore opens the ledger and reads what it knows. A store that cannot be
-// written leaves class read, with a note.
+// openStore finds the ledger and reads what it knows.
 func (r *run) openStore() error {
 	path, err := r.storePath()
 	if err != nil {
 		return err
 	}
 	r.locks = guard.NativeLockDir()
-	if path == "none" {
+	r.past = newHistory()
+	if path == noStore {
 		if r.profile != nil {
-			r.locks = filepath.Join(os.TempDir(), "rdmaprobe-simulated")
+			r.locks = filepath.Join(os.TempDir(), fmt.Sprintf("rdmaprobe-simulated-%d", os.Getuid()))
 		}
-		r.past = newHistory()
 		return nil
 	}
 	if r.profile != nil {
 		r.locks = filepath.Join(filepath.Dir(path), "locks")
 	}
-	return r.useStore(path)
-}
-
-// useStore reads and opens the ledger at path.
-func (r *run) useStore(path string) error {
-	past, stats, err := readHistory(path, func(run string) bool { return ledger.RunLive(path, run) })
-	if err != nil {
-		past = newHistory()
+	r.path = path
+	r.past.path, r.past.provider = path, r.ledgerProvider()
+	stats, err := r.past.read(func(run string) bool { return ledger.RunLive(path, run) })
+	var foreign *ledger.ForeignError
+	switch {
+	case errors.As(err, &foreign), errors.Is(err, ledger.ErrNotLedger):
+		r.exit.usage = true
+		return r.fail(usagef("--store %s: %v", path, err))
+	case err != nil:
+		r.past = newHistory()
 		r.note("the evidence of earlier runs could not be read: " + err.Error())
 	}
 	r.noteDamage(stats)
-	r.past = past
-	provider := Native
+	return nil
+}
+
+// noStore is the name of the store that keeps nothing.
+const noStore = "none"
+
+// ledgerProvider is the provider as the ledger's records name it.
+func (r *run) ledgerProvider() string {
 	if r.profile != nil {
-		provider = "simulated:" + r.opts.Provider.Name
+		return "simulated:" + r.profile.ID
 	}
-	store, err := ledger.Open(path, provider)
+	return Native
+}
+
+// createStore makes the ledger ready for writing. One that cannot be written
+// leaves class read, with a note.
+func (r *run) createStore() error {
+	if r.path == "" {
+		return nil
+	}
+	store, err := ledger.Open(r.path, r.ledgerProvider())
 	var foreign *ledger.ForeignError
 	switch {
-	case errors.As(err, &foreign):
+	case errors.As(err, &foreign), errors.Is(err, ledger.ErrNotLedger):
 		r.exit.usage = true
 		return r.fail(&UsageError{err.Error()})
 	case err != nil:
-		r.noStore(err)
+		r.onlyRead(err)
 		return nil
 	}
 	r.store = store
@@ -204,7 +230,7 @@ func (r *run) begin() {
 	lr, err := r.store.Begin(runBody{Tool: r.doc.Tool, Run: r.doc.Run, Provider: r.doc.Provider, Host: r.facts})
 	r.store = nil
 	if err != nil {
-		r.noStore(err)
+		r.onlyRead(err)
 		return
 	}
 	r.run = lr
@@ -214,42 +240,55 @@ func (r *run) begin() {
 	}
 }
 
-// noStore goes on without a ledger, reading only.
-func (r *run) noStore(err error) {
+// onlyRead goes on without a ledger.
+func (r *run) onlyRead(err error) {
 	r.readOnly = fmt.Sprintf("the evidence cannot be kept (%v), so nothing that could hurt is tried; --store none lifts this", err)
 	r.note(r.readOnly)
 }
 
 // finish completes the document: sorted rows, findings, status.
 func (r *run) finish(command string) (*Document, error) {
+	r.number()
 	sortRows(r.doc)
-	r.mu.Lock()
 	r.doc.Run.DurationNS = time.Since(r.started).Nanoseconds()
-	if r.err != nil {
-		r.doc.Error, r.exit.own = r.err.Error(), true
-	}
-	r.mu.Unlock()
 	r.doc.Findings = r.findings(command)
-	if r.ctx.Err() != nil {
-		r.exit.interrupted = true
-	}
-	r.exit.contained = r.exit.contained || slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
-		return o.Run == r.doc.Run.ID && o.Child != nil && o.Child.Outcome != guard.Completed
+	r.exit.interrupted = r.ctx.Err() != nil
+	r.exit.contained = slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
+		return o.Child != nil && o.Child.Outcome != guard.Completed
 	})
 	if command == "probe" || command == "doctor" {
 		r.exit.finding = slices.ContainsFunc(r.doc.Findings, func(f Finding) bool { return f.Severity == SeverityError })
 	}
+	if r.err != nil {
+		r.fail(r.err)
+	}
 	r.doc.Exit = r.exit.code()
-	if r.run != nil {
-		if err := r.run.End(map[string]any{"exit": r.doc.Exit, "duration_ns": r.doc.Run.DurationNS}); err != nil && r.doc.Error == "" {
-			r.doc.Error, r.exit.own = err.Error(), true
-			r.doc.Exit = r.exit.code()
-		}
+	if err := r.end(); err != nil && r.doc.Error == "" {
+		r.fail(err)
 	}
 	if r.doc.Error != "" {
 		return r.doc, errors.New(r.doc.Error)
 	}
 	return r.doc, nil
+}
+
+// end closes the run in the ledger. One that could not write all its rows ends
+// without a word: what it announced then counts as interrupted.
+func (r *run) end() error {
+	switch {
+	case r.run == nil:
+		return nil
+	case r.err != nil:
+		return r.run.Close()
+	}
+	return r.run.End(endBody{Exit: r.doc.Exit, DurationNS: r.doc.Run.DurationNS})
+}
+
+// ownFailure notes a failure of rdmaprobe's own.
+func (r *run) ownFailure() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.exit.own = true
 }
 
 // progress tells the caller what comes next.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -21,7 +22,7 @@ func (r *run) simulatedChannel() *sideChannel {
 	}
 	c := r.profile.ControlChannel
 	f := &ControlFacts{
-		Peer: c.Peer, PeerName: cmpText(r.opts.Peer, c.Peer), Local: c.Local, Interface: c.Interface,
+		Peer: c.Peer, PeerName: cmp.Or(r.opts.Peer, c.Peer), Local: c.Local, Interface: c.Interface,
 		Elapsed: time.Duration(c.ElapsedMS) * time.Millisecond, OtherProgramConnects: &c.OtherProgramConnects,
 	}
 	if n := c.Number(); n != 0 {
@@ -35,7 +36,7 @@ func (r *run) simulatedChannel() *sideChannel {
 // is not known, and nothing was tried.
 func (c *sideChannel) failedRow(o Observation) Observation {
 	o.Level, o.Reason, o.Errno, o.Call = rdma.CapabilityUnknown, Unreachable, c.facts.Errno, "connect"
-	o.Detail = fmt.Sprintf("the side channel to %s failed after %v", cmpText(c.facts.PeerName, "the peer"), c.facts.Elapsed.Round(time.Millisecond))
+	o.Detail = fmt.Sprintf("the side channel to %s failed after %v", cmp.Or(c.facts.PeerName, "the peer"), c.facts.Elapsed.Round(time.Millisecond))
 	if c.facts.Errno != nil {
 		o.Detail += " with " + c.facts.Errno.Name
 	}

@@ -40,25 +40,24 @@ type place struct {
 	port int
 }
 
-// summary is the state of a capability: for each id and port the newest
-// conclusive row under this build and library counts, and of those the best.
-// Evidence of another build stands in, marked stale, where there is none.
+// summary is the state of a capability: for each id and port the newest answer
+// under this build and library counts, and of those the best. Evidence of another
+// build or library stands in, marked stale, where there is none.
 func (h *history) summary(identity string, ids []string, build, lib string) Summary {
 	fresh, stale, last := map[place]*pastRow{}, map[place]*pastRow{}, (*pastRow)(nil)
 	for k, rows := range h.newest {
 		if k.identity != identity || !slices.Contains(ids, k.id) {
 			continue
 		}
-		at := place{k.id, k.port}
-		into := stale
+		at, into := place{k.id, k.port}, stale
 		if k.build == build && k.lib == lib {
 			into = fresh
-			if rows.last.newer(last) {
-				last = rows.last
+			if rows.last().newer(last) {
+				last = rows.last()
 			}
 		}
-		if rows.conclusive != nil && rows.conclusive.newer(into[at]) {
-			into[at] = rows.conclusive
+		if rows.answer != nil && rows.answer.newer(into[at]) {
+			into[at] = rows.answer
 		}
 	}
 	s := Summary{State: rdma.CapabilityUnknown}
@@ -68,13 +67,15 @@ func (h *history) summary(identity string, ids []string, build, lib string) Summ
 		s.Stale = best != nil
 	}
 	if best != nil {
-		s.State, s.Port, s.ObservedAt = best.o.Level, best.o.Port, best.o.StartedAt
-		s.Observation = &ObservationRef{Run: best.o.Run, Seq: best.o.Seq, ID: best.o.ID}
+		o := best.observation()
+		s.State, s.Port, s.ObservedAt = o.Level, o.Port, o.StartedAt
+		s.Observation = &ObservationRef{Run: o.Run, Seq: o.Seq, ID: o.ID}
 	}
-	if last != nil && !conclusive(last.o.Level) && last.newer(best) {
-		s.LastAttempt = &Attempt{Level: last.o.Level, Reason: last.o.Reason}
-		if last.o.StartedAt != nil {
-			s.LastAttempt.At = *last.o.StartedAt
+	if last != nil && !conclusive(last.level) && last.newer(best) {
+		o := last.observation()
+		s.LastAttempt = &Attempt{Level: o.Level, Reason: o.Reason}
+		if o.StartedAt != nil {
+			s.LastAttempt.At = *o.StartedAt
 		}
 	}
 	return s
@@ -84,7 +85,7 @@ func (h *history) summary(identity string, ids []string, build, lib string) Summ
 func bestRow(rows map[place]*pastRow) *pastRow {
 	var best *pastRow
 	for _, p := range rows {
-		if best == nil || rank[p.o.Level] > rank[best.o.Level] || rank[p.o.Level] == rank[best.o.Level] && p.newer(best) {
+		if best == nil || rank[p.level] > rank[best.level] || rank[p.level] == rank[best.level] && p.newer(best) {
 			best = p
 		}
 	}
