@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 	"rdmaprobe/rdma/sim"
 )
@@ -12,18 +13,19 @@ import (
 // connection is this end of a queue pair, ready to send, and what is known of
 // the other one. far is the other end where it is in this process too.
 type connection struct {
-	near *wireEnd
-	far  *wireEnd
-	peer endpoint
-	mtu  int // path MTU, bytes: the smaller of the two ends'
+	near   *wireEnd
+	far    *wireEnd
+	remote *remoteEnd // where the other end is on another host
+	peer   endpoint
+	mtu    int // path MTU, bytes: the smaller of the two ends'
 }
 
 // errStage says that a stage failed whose row has been sent.
 var errStage = errors.New("a stage on the way failed")
 
 // connect makes a queue pair and takes it to RTS towards the other end: a second
-// queue pair of this process, or the simulated peer. Rows of the stages are
-// sent; an error that is not errStage has none yet.
+// queue pair of this process, another host's, or the simulated peer. Rows of the
+// stages are sent; an error that is not errStage is about the other end.
 func (s *session) connect(size int) (*connection, error) {
 	t, num := s.req.Data.Type, s.req.Port
 	qp, cq, pd := s.makeQP(t)
@@ -47,13 +49,42 @@ func (s *session) connect(size int) (*connection, error) {
 	}
 	if err := s.meet(c); err != nil {
 		s.skip(Precondition, err.Error(), num, t.steps("rtr", "rts")...)
-		return nil, errStage
+		c.remote.fail(err.Error())
+		return nil, remoteOnly(err)
 	}
 	c.mtu = min(near.info.MTU, c.peer.MTU)
 	if !s.ready(c) {
+		c.remote.fail("its queue pair could not be connected")
 		return nil, errStage
 	}
+	if err := s.barrier(c); err != nil {
+		return nil, err
+	}
 	return c, nil
+}
+
+// remoteOnly keeps an error that is the other host's, and no other.
+func remoteOnly(err error) error {
+	var p *peerError
+	if errors.As(err, &p) {
+		return p
+	}
+	return errStage
+}
+
+// noConnection sends rows of what needed the connection that there is not. A
+// peer that cannot be reached, or that gave up, is told as such.
+func (s *session) noConnection(err error, ids ...string) {
+	reason, detail := Precondition, "there is no connection"
+	var p *peerError
+	if errors.As(err, &p) {
+		detail = "the other end: " + p.Error()
+		var said *peer.RemoteError
+		if !errors.As(err, &said) {
+			reason = Unreachable
+		}
+	}
+	s.skip(reason, detail, s.req.Port, ids...)
 }
 
 // describeNear fills in this end's address. The GID is read again: one that
@@ -79,8 +110,11 @@ func (s *session) describeNear(e *wireEnd) error {
 
 // meet finds the other end.
 func (s *session) meet(c *connection) error {
-	if s.sim != nil {
+	switch {
+	case s.sim != nil:
 		return s.meetSimulated(c)
+	case s.req.Data.Remote != "":
+		return s.meetRemote(c)
 	}
 	far, err := s.farEnd(c.near)
 	if err != nil {
@@ -122,6 +156,9 @@ func simulatedGIDs(slots []sim.GIDSlot) []GID {
 func (s *session) ready(c *connection) bool {
 	t, num, d := s.req.Data.Type, s.req.Port, s.req.Data
 	params := map[string]any{"path_mtu": c.mtu, "peer": c.peer.params()}
+	if d.PathProof != nil {
+		params["path_proof"] = d.PathProof
+	}
 	if d.GIDIndex >= 0 {
 		params["gid_index"], params["gid"] = d.GIDIndex, c.near.info.GID
 		if d.GIDWhy != "" {

@@ -21,7 +21,20 @@ type dataRequest struct {
 	PeerDevice string `json:"peer_device,omitempty"` // the other end, on this machine
 	PeerPort   int    `json:"peer_port,omitempty"`
 	PeerGID    int    `json:"peer_gid,omitempty"` // index at that end
+
+	Task      string         `json:"task,omitempty"`       // what the connection is for
+	Remote    string         `json:"remote,omitempty"`     // the other end is on another host, and how it is reached
+	Server    bool           `json:"server,omitempty"`     // this is the end that answers
+	Early     []byte         `json:"early,omitempty"`      // what its parent has read from the connection already
+	PathProof map[string]any `json:"path_proof,omitempty"` // that the path to it is open
 }
+
+// What a connection is for, in the words of the control protocol.
+const (
+	taskRTR      = "rtr"
+	taskPingpong = "pingpong"
+	taskWrite    = "write"
+)
 
 // endpoint is what one end must know of a queue pair at the other.
 type endpoint struct {

@@ -41,3 +41,41 @@ func firstByte(b []byte, w uint64, at int) int {
 	}
 	return -1
 }
+
+// unmix is the inverse of mix modulo 2^64.
+const unmix = 0xf1de83e19937733d
+
+// sequence is the number of the message that b holds, as its first word tells;
+// ok is false for a message too short to have one.
+func sequence(b []byte) (seq uint64, ok bool) {
+	if len(b) < 8 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(b)*unmix - 1, true
+}
+
+// stockPage is the distance of the bytes that rdma-core's tools look at with -c:
+// the first of every page has to be 0. Pages of 16 KiB are multiples of it.
+const stockPage = 4096
+
+// fillStock is fill for a message that a stock tool may check.
+func fillStock(b []byte, seq uint64) {
+	fill(b, seq)
+	for i := 0; i < len(b); i += stockPage {
+		b[i] = 0
+	}
+}
+
+// mismatchStock is mismatch for such a message.
+func mismatchStock(b []byte, seq uint64) int {
+	for i, c := range b {
+		want := byte(word(seq, i/8) >> (8 * (i % 8)))
+		if i%stockPage == 0 {
+			want = 0
+		}
+		if c != want {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,11 +1,13 @@
 package probe
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 )
 
@@ -16,8 +18,13 @@ type pingpong struct {
 	c     *connection
 	size  int
 	count int
+	warm  int // messages before those that count
 	loss  time.Duration
 	seq   uint64
+
+	fill     func(b []byte, seq uint64)
+	mismatch func(b []byte, seq uint64) int
+	results  *peer.Results // what the other host's end saw
 
 	arrived, arrivedLen  int // slot and length of a message that the far end has not answered; -1: none
 	verified, lost, late int
@@ -39,18 +46,65 @@ func probePingpong(s *session) {
 	c, err := s.connect(maxOf(d.Sizes))
 	defer s.teardown()
 	if err != nil {
-		s.skip(Precondition, "there is no connection", s.req.Port, id)
+		s.noConnection(err, id)
 		return
 	}
 	var seq uint64
 	for _, size := range d.Sizes {
 		r := s.begin(id, s.req.Port, s.dataParams(c, size))
-		p := &pingpong{s: s, c: c, size: size, count: d.Iterations, loss: time.Duration(d.LossNS), seq: seq, times: newTimes(), arrived: -1}
-		err := p.run()
+		p := s.newPingpong(c, size, seq)
+		err := p.begin()
+		if err == nil {
+			err = p.run()
+		}
+		p.end()
 		p.tell(r, err)
 		if seq = p.seq; err != nil {
-			return // the queue pair is in no state to go on
+			break // the queue pair is in no state to go on
 		}
+	}
+	c.remote.bye()
+}
+
+func (s *session) newPingpong(c *connection, size int, seq uint64) *pingpong {
+	d := s.req.Data
+	p := &pingpong{
+		s: s, c: c, size: size, count: d.Iterations, warm: min(warmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq,
+		times: newTimes(), arrived: -1, fill: fill, mismatch: mismatch,
+	}
+	if d.Remote == remoteStock {
+		p.warm, p.fill, p.mismatch = 0, fillStock, mismatchStock // its count is exact
+	}
+	return p
+}
+
+// begin makes the other host's end post its receive.
+func (p *pingpong) begin() error {
+	if !p.c.near.fits(p.size, p.s.thunderbolt()) {
+		return errLeftover
+	}
+	e := p.c.remote
+	if e == nil || e.stock {
+		return nil
+	}
+	round := peer.Round{Size: p.size, Count: p.warm + p.count, First: p.seq + 1}
+	_, err := ask[empty](p.s.child.Context(), e, peer.TypeRound, round, peer.TypeReady, peer.StepLimit)
+	return err
+}
+
+// endLimit is how long the other end's results are waited for, also when this
+// child's own deadline has passed: it is asked to end half a second after that.
+const endLimit = 300 * time.Millisecond
+
+// end asks the other host's end what it saw.
+func (p *pingpong) end() {
+	e := p.c.remote
+	if e == nil || e.stock || e.lost() {
+		return
+	}
+	got, aerr := ask[peer.Results](context.WithoutCancel(p.s.child.Context()), e, peer.TypeEnd, empty{}, peer.TypeResults, endLimit)
+	if aerr == nil {
+		p.results = &got
 	}
 }
 
@@ -68,6 +122,12 @@ func newTimes() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(time.
 // dataParams describe a data row's connection.
 func (s *session) dataParams(c *connection, size int) map[string]any {
 	p := map[string]any{"size": size, "iterations": s.req.Data.Iterations, "path_mtu": c.mtu, "peer": c.peer.params(), "mode": s.mode()}
+	if h := s.req.Data.Remote; h != "" {
+		p["handshake"] = h
+	}
+	if s.req.Data.PathProof != nil {
+		p["path_proof"] = s.req.Data.PathProof
+	}
 	if s.req.Data.GIDIndex >= 0 {
 		p["gid_index"], p["gid"] = s.req.Data.GIDIndex, c.near.info.GID
 		if s.req.Data.GIDWhy != "" {
@@ -82,6 +142,8 @@ func (s *session) mode() string {
 	switch {
 	case s.sim != nil:
 		return "simulated peer"
+	case s.req.Data.Remote != "":
+		return "two hosts"
 	case s.req.Data.PeerDevice != "":
 		return "two devices of this machine"
 	}
@@ -91,9 +153,12 @@ func (s *session) mode() string {
 // run sends the messages. It ends early at the deadline, on a completion with an
 // error status and on an impossible answer.
 func (p *pingpong) run() error {
-	for i := -min(warmUp, p.count); i < p.count; i++ {
+	for i := -p.warm; i < p.count; i++ {
 		if why, _ := p.s.ended(); why != "" {
 			return nil
+		}
+		if p.lost > 0 && p.s.req.Data.Remote == remoteStock {
+			return nil // a stock tool waits for the lost message and sends nothing more
 		}
 		if err := p.one(i >= 0); err != nil {
 			return err
@@ -114,7 +179,7 @@ func (p *pingpong) one(timed bool) error {
 		}
 	}
 	p.seq++
-	fill(near.slotBytes(slotSend)[:p.size], p.seq)
+	p.fill(near.slotBytes(slotSend)[:p.size], p.seq)
 	start := time.Now()
 	if err := near.postSend(slotSend, p.size); err != nil {
 		return err
@@ -161,7 +226,13 @@ func (p *pingpong) await(start time.Time) (bool, error) {
 		if err := p.answer(); err != nil {
 			return false, fmt.Errorf("the other end: %w", err)
 		}
-		if polls%pollsPerLook == 0 && (time.Since(start) > p.loss || p.s.child.Context().Err() != nil) {
+		if polls%pollsPerLook != 0 {
+			continue
+		}
+		if p.c.remote.lost() {
+			return false, &peerError{p.c.remote.err}
+		}
+		if time.Since(start) > p.loss || p.s.child.Context().Err() != nil {
 			return back, p.overdue()
 		}
 	}
@@ -184,18 +255,18 @@ var errNoCompletion = errors.New("the send did not complete in time")
 func (p *pingpong) check(n int) (bool, error) {
 	near := p.c.near
 	b := near.slotBytes(near.taken())
-	if n == p.size && mismatch(b[:n], p.seq) < 0 {
+	if n == p.size && p.mismatch(b[:n], p.seq) < 0 {
 		return true, nil
 	}
 	for back := uint64(1); back <= uint64(p.lost) && back < p.seq; back++ {
-		if n == p.size && mismatch(b[:n], p.seq-back) < 0 {
+		if n == p.size && p.mismatch(b[:n], p.seq-back) < 0 {
 			p.late++
 			return false, near.postRecv(p.size)
 		}
 	}
 	at := -1
 	if n == p.size {
-		at = mismatch(b[:n], p.seq)
+		at = p.mismatch(b[:n], p.seq)
 	}
 	return false, &payloadError{seq: p.seq, at: at, got: n, want: p.size}
 }
@@ -242,10 +313,19 @@ func (p *pingpong) answer() error {
 // tell finishes the row: confirmed only when every message came back right.
 func (p *pingpong) tell(r *row, err error) {
 	r.o.Data = p.summary()
-	var bad *payloadError
+	var (
+		bad  *payloadError
+		gone *peerError
+	)
 	switch {
 	case errors.As(err, &bad):
 		r.unknown(PayloadMismatch, err.Error())
+	case errors.As(err, &gone):
+		r.unknown(Unreachable, fmt.Sprintf("%v, after %d of %d messages", gone, p.verified, p.count))
+	case errors.Is(err, errLeftover):
+		r.unknown(Precondition, err.Error())
+	case err == nil && p.results != nil && p.results.Mismatch != "":
+		r.unknown(PayloadMismatch, "at the other end: "+p.results.Mismatch)
 	case errors.Is(err, errNoCompletion):
 		r.unknown(NoCompletion, err.Error())
 	case err != nil:
@@ -279,6 +359,9 @@ func (p *pingpong) summary() map[string]any {
 	d := map[string]any{"count": p.count, "verified": p.verified, "lost": p.lost, "size": p.size}
 	if p.late > 0 {
 		d["late"] = p.late
+	}
+	if r := p.results; r != nil {
+		d["peer_received"], d["peer_verified"] = r.Received, r.Verified // warm-up included
 	}
 	if p.verified == 0 {
 		return d

@@ -91,7 +91,7 @@ func (s *session) makeQP(t qpType) (rdma.RDMAQP, rdma.RDMACQ, rdma.RDMAPD) {
 // access is what a connected queue pair allows its peer. Apple's technote asks
 // for none (TN3205); elsewhere remote access is what a write needs.
 func (s *session) access() int32 {
-	if s.thunderbolt() {
+	if s.thunderbolt() || s.sealed() {
 		return 0
 	}
 	return fullAccess

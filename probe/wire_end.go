@@ -25,6 +25,7 @@ type wireEnd struct {
 
 	sending bool   // a send has not completed
 	posted  bool   // a receive is posted
+	length  int    // of that receive, or of the last one
 	slot    int    // which receive slot is next
 	sends   uint64 // of work requests, in order
 	recvs   uint64
@@ -89,12 +90,18 @@ func (s *session) newWireEnd(t qpType, qp rdma.RDMAQP, cq rdma.RDMACQ, pd rdma.R
 
 // dataAccess are the access flags of message memory: all that are known to be
 // taken. Where registering for remote access failed, local write is enough for
-// SEND and RECV.
+// SEND and RECV; and no other host gets access that was not consented to.
 func (s *session) dataAccess() int {
-	if s.failed["mr.register"] {
+	if s.failed["mr.register"] || s.sealed() && !s.thunderbolt() {
 		return rdma.IBV_ACCESS_LOCAL_WRITE
 	}
 	return fullAccess
+}
+
+// sealed tells whether the other end has no business in this end's memory.
+func (s *session) sealed() bool {
+	d := s.req.Data
+	return d != nil && d.Remote != "" && !(d.Server && d.Task == taskWrite)
 }
 
 // slotBytes is the memory of a slot.
@@ -109,9 +116,28 @@ func (e *wireEnd) postRecv(length int) error {
 	if rc := e.poster.PostRecv(&w.recv, &w.badRecv); rc != 0 {
 		return &postError{"ibv_post_recv", rc, e.recvs}
 	}
-	e.posted = true
+	e.posted, e.length = true, length
 	return nil
 }
+
+// errLeftover says that a receive for another size cannot be used, nor taken
+// back.
+var errLeftover = errors.New("a receive of another size is still posted, since a message was lost")
+
+// fits tells whether messages of a size can go on: a lost message leaves its
+// receive behind. On Thunderbolt both ends must post the same number of frames.
+func (e *wireEnd) fits(size int, thunderbolt bool) bool {
+	if !e.posted || e.length == size {
+		return true
+	}
+	if thunderbolt {
+		return frames(e.length) == frames(size)
+	}
+	return e.length >= size
+}
+
+// frames is how many frames of 4096 bytes a Thunderbolt message takes (TN3205).
+func frames(size int) int { return (size + 4095) / 4096 }
 
 // postSend sends length bytes of a slot.
 func (e *wireEnd) postSend(slot, length int) error {

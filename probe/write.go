@@ -1,8 +1,10 @@
 package probe
 
 import (
+	"fmt"
 	"time"
 
+	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 )
 
@@ -14,11 +16,16 @@ func probeWrite(s *session) {
 	c, err := s.connect(size)
 	defer s.teardown()
 	if err != nil {
-		s.skip(Precondition, "there is no connection", s.req.Port, id)
+		s.noConnection(err, id)
 		return
 	}
+	defer c.remote.bye()
 	if c.peer.RKey == 0 {
 		s.skip(Precondition, "the peer's rkey is 0: there is no key to write with", s.req.Port, id)
+		return
+	}
+	if c.remote != nil && c.peer.Length < size {
+		s.skip(Precondition, fmt.Sprintf("the peer's target has %d bytes, fewer than the %d to write", c.peer.Length, size), s.req.Port, id)
 		return
 	}
 	params := s.dataParams(c, size)
@@ -35,7 +42,28 @@ func probeWrite(s *session) {
 		r.failWrite(err)
 		return
 	}
+	if c.remote != nil {
+		s.askTarget(r, c, size, seq)
+		return
+	}
 	s.judgeWrite(r, c, size, seq)
+}
+
+// askTarget lets the other host's end look at its memory.
+func (s *session) askTarget(r *row, c *connection, size int, seq uint64) {
+	got, err := ask[peer.Results](s.child.Context(), c.remote, peer.TypeWritten, peer.Written{Size: size, Seq: seq}, peer.TypeResults, peer.StepLimit)
+	r.o.Call = "ibv_post_send"
+	switch {
+	case err != nil:
+		r.unknown(Unreachable, "the write completed, but whether it arrived is not known: "+err.Error())
+	case got.Verified == 1:
+		r.set("delivered", true)
+		r.o.Value, r.o.Level = size, rdma.CapabilityConfirmed
+		r.send()
+	default:
+		r.set("delivered", false)
+		r.unknown(PayloadMismatch, "the write completed with success, and the other end's memory does not have it: "+got.Mismatch)
+	}
 }
 
 // awaitSend polls until the send has completed.
@@ -103,6 +131,9 @@ func (s *session) target(c *connection, size int) ([]byte, error) {
 
 // probeRTR walks a queue pair to RTS towards the other end and sends nothing.
 func probeRTR(s *session) {
-	_, _ = s.connect(pageSize) // its stages are the rows
+	c, err := s.connect(pageSize) // its stages are the rows
+	if err == nil {
+		c.remote.bye()
+	}
 	s.teardown()
 }
