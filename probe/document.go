@@ -26,6 +26,8 @@ type Document struct {
 	Devices       []Device         `json:"devices"`
 	Observations  []Observation    `json:"observations"`
 	Findings      []Finding        `json:"findings"`
+	Sources       []Source         `json:"sources,omitempty"`   // of a merged report: the files it was made from
+	Conflicts     []Conflict       `json:"conflicts,omitempty"` // of a merged report: where they disagree
 	NotRead       []NotRead        `json:"not_read,omitempty"`
 	Error         string           `json:"error,omitempty"`
 	Notes         []string         `json:"notes,omitempty"`
@@ -195,6 +197,7 @@ type GID struct {
 
 // Finding is a named conclusion from observations and host facts.
 type Finding struct {
+	Host         string   `json:"host,omitempty"` // reports of several hosts only
 	Code         string   `json:"code"`
 	Severity     string   `json:"severity"` // error, warning, info
 	Scope        string   `json:"scope"`    // host, a device's name or an interface's

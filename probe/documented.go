@@ -19,6 +19,10 @@ var documented = map[string][]DocumentedFact{
 	"remote_key":    {{reference, "2026-07-17", string(rdma.AppleThunderboltCapabilities().RemoteKey)}},
 }
 
+// Against tells whether a state and the claim cannot both be right. What is not
+// known contradicts nothing.
+func (f DocumentedFact) Against(state rdma.Capability) bool { return f.contradicts(state) }
+
 // contradicts tells whether a state and a claim cannot both be right. What is
 // not known contradicts nothing.
 func (f DocumentedFact) contradicts(state rdma.Capability) bool {

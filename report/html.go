@@ -47,8 +47,8 @@ func renderHTML(w io.Writer, d *probe.Document, o Options) error {
 // about says whose machine, which library and which run.
 func (p page) about() {
 	p.s.printf("<ul class=\"about\">\n")
-	for _, h := range hostsOf(p.d) {
-		p.s.printf("<li>%s</li>\n", esc(hostLine(h)))
+	for _, l := range aboutHosts(p.d) {
+		p.s.printf("<li>%s</li>\n", esc(l))
 	}
 	if l := libraryLine(p.d); l != "" {
 		p.s.printf("<li>%s</li>\n", esc(l))
@@ -64,39 +64,15 @@ func (p page) about() {
 	}
 }
 
-// capabilities is the matrix, one per host.
+// capabilities is the matrix, and where sources disagree.
 func (p page) capabilities() {
-	var all []matrixRow
-	for _, host := range groups(p.d) {
-		m := matrixOf(p.d, p.r, host)
-		title := "Capabilities"
-		if host != "" {
-			title += " of " + cleanName(host)
-		}
-		p.htmlGrid(title, matrixGrid(p.printer, m))
-		all = append(all, m...)
-	}
-	if items := legend(all); len(items) > 0 {
+	m := matrixOfAll(p.d, p.r)
+	p.htmlGrid("Capabilities", matrixGrid(p.printer, m))
+	if items := legend(m); len(items) > 0 {
 		p.s.printf("<p class=\"faint\">%s</p>\n", esc(strings.Join(items, "; ")))
 	}
-	p.documented()
-}
-
-// documented lists the claims that the evidence contradicts.
-func (p page) documented() {
-	var items []string
-	for _, host := range groups(p.d) {
-		for _, row := range matrixOf(p.d, p.r, host) {
-			for i, v := range row.verdicts {
-				for _, c := range v.sum.Documented {
-					if v.sum.Contradicts {
-						items = append(items, claim(row.dev, columns[i], v, c))
-					}
-				}
-			}
-		}
-	}
-	p.list("Evidence against documents", items)
+	p.list("Conflicts between files", conflictLines(p.d, p.o))
+	p.list("Evidence against documents", contradictions(p.d, p.r))
 }
 
 // findingList is the findings, worst first.

@@ -12,8 +12,8 @@ import (
 func renderMarkdown(w io.Writer, d *probe.Document, o Options) error {
 	t := newPrinter(w, d, o, false)
 	t.s.printf("# RDMA report\n\n")
-	for _, h := range hostsOf(d) {
-		t.s.printf("- %s\n", mdText(hostLine(h)))
+	for _, l := range aboutHosts(d) {
+		t.s.printf("- %s\n", mdText(l))
 	}
 	if l := libraryLine(d); l != "" {
 		t.s.printf("- %s\n", mdText(l))
@@ -31,32 +31,28 @@ func renderMarkdown(w io.Writer, d *probe.Document, o Options) error {
 	t.mdGrid("Ports", t.devicesGrid())
 	t.mdGrid("GIDs", dropEmpty(t.oneHost(t.gidsGrid())))
 	t.mdObservations()
-	for i, n := range d.Notes {
-		if i == 0 {
-			t.s.printf("\n## Notes\n\n")
-		}
-		t.s.printf("- %s\n", mdText(n))
-	}
+	t.mdList("Notes", d.Notes)
 	return t.s.close()
 }
 
-func (t *printer) mdMatrix() {
-	var all []matrixRow
-	for _, host := range groups(t.d) {
-		m := matrixOf(t.d, t.r, host)
-		if len(m) == 0 {
-			continue
+// mdList writes foreign texts as a list under a heading.
+func (t *printer) mdList(title string, items []string) {
+	for i, s := range items {
+		if i == 0 {
+			t.s.printf("\n## %s\n\n", title)
 		}
-		title := "Capabilities"
-		if host != "" {
-			title += " of " + cleanName(host)
-		}
-		t.mdGrid(title, matrixGrid(t, m))
-		all = append(all, m...)
+		t.s.printf("- %s\n", mdText(s))
 	}
-	if items := legend(all); len(items) > 0 {
+}
+
+func (t *printer) mdMatrix() {
+	m := matrixOfAll(t.d, t.r)
+	t.mdGrid("Capabilities", matrixGrid(t, m))
+	if items := legend(m); len(items) > 0 {
 		t.s.printf("\n%s\n", mdText(strings.Join(items, "; ")))
 	}
+	t.mdList("Conflicts between files", conflictLines(t.d, t.o))
+	t.mdList("Evidence against documents", contradictions(t.d, t.r))
 }
 
 func (t *printer) mdFindings() {

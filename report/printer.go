@@ -77,8 +77,8 @@ func (t *printer) prose(first, s string) {
 
 // header says whose machine and which library the document is about.
 func (t *printer) header() {
-	for _, h := range hostsOf(t.d) {
-		t.prose("", hostLine(h))
+	for _, l := range aboutHosts(t.d) {
+		t.prose("", l)
 	}
 	if l := libraryLine(t.d); l != "" {
 		t.prose("", l)

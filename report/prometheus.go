@@ -147,13 +147,13 @@ func (t *printer) promFindings() []*family {
 	count := &family{name: "rdmaprobe_findings", help: "How many findings there are of a severity."}
 	each := &family{name: "rdmaprobe_finding", help: "A finding, as labels."}
 	bySeverity := map[string]int{}
-	host := hostName(t.d, "")
 	for _, f := range worstFirst(t.d) {
+		host := hostName(t.d, f.Host)
 		bySeverity[f.Severity]++
 		each.add(1, "host", host, "code", f.Code, "severity", f.Severity, "scope", cleanName(f.Scope))
 	}
 	for _, s := range []string{probe.SeverityError, probe.SeverityWarning, probe.SeverityInfo} {
-		count.add(float64(bySeverity[s]), "host", host, "severity", s)
+		count.add(float64(bySeverity[s]), "host", hostName(t.d, ""), "severity", s)
 	}
 	return []*family{count, each}
 }

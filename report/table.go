@@ -53,31 +53,24 @@ func (t *printer) devicesTable() error {
 	return nil
 }
 
-// matrix prints a matrix per host, and under the last one its legend.
+// matrix prints the matrix, its legend, and where sources disagree.
 func (t *printer) matrix() error {
-	var all []matrixRow
-	for _, host := range groups(t.d) {
-		m := matrixOf(t.d, t.r, host)
-		if len(m) == 0 {
-			continue
-		}
-		if host != "" {
-			t.section()
-			t.line("host %s", cleanName(host))
-			t.started = false
-		}
-		if err := t.grid(matrixGrid(t, m)); err != nil {
-			return err
-		}
-		all = append(all, m...)
+	m := matrixOfAll(t.d, t.r)
+	if err := t.grid(matrixGrid(t, m)); err != nil {
+		return err
 	}
-	t.legend(all)
+	t.legend(m)
+	t.differences()
 	return nil
 }
 
-// matrixGrid is devices by capabilities.
+// matrixGrid is devices by capabilities, of several hosts with their names.
 func matrixGrid(t *printer, m []matrixRow) *grid {
 	g := &grid{head: []string{"DEVICE", "PORT"}}
+	hosts := manyHosts(t.d)
+	if hosts {
+		g.head = append([]string{"HOST"}, g.head...)
+	}
 	for _, c := range columns {
 		g.head = append(g.head, c.head)
 	}
@@ -94,7 +87,11 @@ func matrixGrid(t *printer, m []matrixRow) *grid {
 		if row.oldest != nil {
 			old = age(t.o.Now, *row.oldest)
 		}
-		g.add(append(line, cell{old, plain})...)
+		line = append(line, cell{old, plain})
+		if hosts {
+			line = append([]cell{name(row.dev.Host)}, line...)
+		}
+		g.add(line...)
 	}
 	return g
 }

@@ -150,29 +150,32 @@ func (t *printer) observationsGrid() *grid {
 // claims prints what documents say of each capability, beside what was seen.
 func (t *printer) claims() {
 	first := true
-	for _, host := range groups(t.d) {
-		for _, row := range matrixOf(t.d, t.r, host) {
-			for i, v := range row.verdicts {
-				for _, c := range v.sum.Documented {
-					if first {
-						t.section()
-						first = false
-					}
-					t.line("%s", claim(row.dev, columns[i], v, c))
+	for _, row := range matrixOfAll(t.d, t.r) {
+		for i, v := range row.verdicts {
+			for _, c := range v.sum.Documented {
+				if first {
+					t.section()
+					first = false
 				}
+				t.line("%s", claim(row.dev, columns[i], v, c))
 			}
 		}
 	}
 }
 
-// claim says what a document claims of a capability, beside what was seen.
+// claim says what a document claims of a capability, beside what was seen, and
+// whether the two go together.
 func claim(dev *probe.Device, c column, v verdict, f probe.DocumentedFact) string {
 	where := cleanName(dev.Name)
 	if dev.Host != "" {
 		where = cleanName(dev.Host) + " " + where
 	}
-	return fmt.Sprintf("%s %s: seen %s, documented %s by %s %s", where, c.key,
+	text := fmt.Sprintf("%s %s: seen %s, documented %s by %s %s", where, c.key,
 		cleanName(string(v.level)), Clean(f.Claim), Clean(f.Source), Clean(f.Revision))
+	if f.Against(v.level) {
+		text += ": a contradiction"
+	}
+	return text
 }
 
 // known is a cell of a number that may be zero, and absent.

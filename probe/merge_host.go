@@ -1,0 +1,317 @@
+package probe
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"rdmaprobe/rdma"
+)
+
+// mergeKey is what rows of one host replace each other within.
+type mergeKey struct {
+	identity, id, probe string
+	port                int
+}
+
+// mergedRow is a row with what orders it.
+type mergedRow struct {
+	o     Observation
+	part  *part
+	began time.Time
+}
+
+// newer orders rows by the start of their runs, then by number. Of a row that
+// two files share the later file has it.
+func (r *mergedRow) newer(q *mergedRow) bool {
+	if q == nil {
+		return true
+	}
+	if c := r.began.Compare(q.began); c != 0 && r.o.Run != q.o.Run {
+		return c > 0
+	}
+	return cmp.Or(cmp.Compare(r.o.Seq, q.o.Seq), cmp.Compare(r.part.place, q.part.place)) >= 0
+}
+
+// merge makes one document of a host's files.
+func (g *hostGroup) merge(allBuilds bool) {
+	last := g.parts[len(g.parts)-1]
+	d := *last.doc
+	g.doc = &d
+	if len(g.parts) == 1 {
+		return
+	}
+	d.Observations, d.Conflicts, d.Notes = nil, nil, nil
+	d.Devices = g.devices()
+	names := map[string]string{}
+	for i := range d.Devices {
+		names[g.identityOf(d.Devices[i])] = d.Devices[i].Name
+	}
+	d.Observations = g.rows(names, allBuilds)
+	d.Conflicts = g.conflicts(names)
+	for i := range d.Devices {
+		g.capabilities(&d.Devices[i])
+	}
+	for _, p := range g.parts {
+		for _, n := range p.doc.Notes {
+			if !slices.Contains(d.Notes, n) {
+				d.Notes = append(d.Notes, n)
+			}
+		}
+	}
+	sortRows(&d)
+	d.Findings = g.findings()
+}
+
+// devices are those of all files, each as the newest file that read it has it.
+func (g *hostGroup) devices() []Device {
+	seen := map[string]*Device{}
+	var order []string
+	for _, p := range slices.Backward(g.parts) {
+		for _, dev := range p.doc.Devices {
+			id := p.identity(dev.Name)
+			newer, ok := seen[id]
+			if !ok {
+				seen[id] = &dev
+				order = append(order, id)
+				continue
+			}
+			if newer.Attr == nil && len(newer.Ports) == 0 { // listed only
+				newer.Attr, newer.Ports = dev.Attr, dev.Ports
+			}
+		}
+	}
+	var all []Device
+	for _, id := range order {
+		if dev := seen[id]; !slices.ContainsFunc(all, func(d Device) bool { return d.Name == dev.Name }) {
+			all = append(all, *dev) // a name that passed to another device is the newer one's
+		}
+	}
+	return all
+}
+
+// identityOf is the identity of a merged device, as its newest file has it.
+func (g *hostGroup) identityOf(dev Device) string {
+	for _, p := range slices.Backward(g.parts) {
+		for _, d := range p.doc.Devices {
+			if d.Name == dev.Name && d.NodeGUID == dev.NodeGUID {
+				return p.identity(d.Name)
+			}
+		}
+	}
+	return dev.Name
+}
+
+// current tells whether a file's evidence is of the host's newest OS build.
+func (g *hostGroup) current(p *part) bool { return p.build() == g.parts[len(g.parts)-1].build() }
+
+// each calls f for every row of a known device, renamed as the device is now.
+func (g *hostGroup) each(names map[string]string, f func(mergeKey, *mergedRow)) {
+	for _, p := range g.parts {
+		for _, o := range p.doc.Observations {
+			id := p.identity(o.Device)
+			if o.Device != "" {
+				name, ok := names[id]
+				if !ok {
+					continue
+				}
+				o.Device = name
+			}
+			f(mergeKey{id, o.ID, o.Probe, o.Port}, &mergedRow{o, p, p.began(o.Run, o.StartedAt)})
+		}
+	}
+}
+
+// rows are the newest of each key. What was not tried is left out where anybody
+// tried it.
+func (g *hostGroup) rows(names map[string]string, allBuilds bool) []Observation {
+	type about struct{ identity, id string }
+	type keyOfBuild struct {
+		mergeKey
+		build string
+	}
+	newest, tried := map[keyOfBuild]*mergedRow{}, map[about]bool{}
+	g.each(names, func(k mergeKey, r *mergedRow) {
+		if !allBuilds && !g.current(r.part) {
+			return
+		}
+		at := keyOfBuild{k, r.part.build()}
+		old := newest[at]
+		if old != nil && old.o.tried() && !r.o.tried() {
+			return
+		}
+		if r.newer(old) || r.o.tried() && !old.o.tried() {
+			newest[at] = r
+		}
+		tried[about{k.identity, k.id}] = tried[about{k.identity, k.id}] || r.o.tried()
+	})
+	var all []*mergedRow
+	for k, r := range newest {
+		if r.o.tried() || !tried[about{k.identity, k.id}] {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *mergedRow) int {
+		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.o.Run, b.o.Run), cmp.Compare(a.o.Seq, b.o.Seq),
+			cmp.Compare(a.o.ID, b.o.ID), cmp.Compare(a.o.Device, b.o.Device), cmp.Compare(a.o.Port, b.o.Port))
+	})
+	rows := make([]Observation, len(all))
+	for i, r := range all {
+		rows[i] = r.o
+	}
+	return rows
+}
+
+// conflicts are the answers that differ between files under one OS build. Those
+// that a file was itself merged from and found are handed on.
+func (g *hostGroup) conflicts(names map[string]string) []Conflict {
+	type buildKey struct {
+		mergeKey
+		build string
+	}
+	seen := map[buildKey][]*mergedRow{}
+	g.each(names, func(k mergeKey, r *mergedRow) {
+		at := buildKey{k, r.part.build()}
+		same := func(q *mergedRow) bool { return q.o.Run == r.o.Run && q.o.Seq == r.o.Seq }
+		if conclusive(r.o.Level) && !slices.ContainsFunc(seen[at], same) {
+			seen[at] = append(seen[at], r)
+		}
+	})
+	var all []Conflict
+	for _, p := range g.parts {
+		all = append(all, p.doc.Conflicts...)
+	}
+	for k, rows := range seen {
+		if !slices.ContainsFunc(rows, func(r *mergedRow) bool { return r.o.Level != rows[0].o.Level }) {
+			continue
+		}
+		slices.SortStableFunc(rows, func(a, b *mergedRow) int {
+			if a.newer(b) {
+				return -1
+			}
+			return 1
+		})
+		c := Conflict{Device: names[k.identity], Port: k.port, ID: k.id, Probe: k.probe, OSBuild: k.build}
+		for _, r := range rows {
+			c.Seen = append(c.Seen, Sighting{Level: r.o.Level, File: r.part.file, Run: r.o.Run, Seq: r.o.Seq, StartedAt: r.o.StartedAt})
+		}
+		all = append(all, c)
+	}
+	slices.SortStableFunc(all, func(a, b Conflict) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(idIndex(a.ID), idIndex(b.ID)), cmp.Compare(a.Port, b.Port),
+			cmp.Compare(a.Probe, b.Probe), cmp.Compare(a.OSBuild, b.OSBuild))
+	})
+	return all
+}
+
+// findings are those of the newest file, which may know what no document says,
+// and what the merged rows come to.
+func (g *hostGroup) findings() []Finding {
+	all := slices.Clone(g.parts[len(g.parts)-1].doc.Findings)
+	for _, f := range Findings(g.doc, FindingContext{Command: "report"}) {
+		if !slices.ContainsFunc(all, func(h Finding) bool { return h.Code == f.Code && h.Scope == f.Scope }) {
+			all = append(all, f)
+		}
+	}
+	return sortFindings(all)
+}
+
+// dated is a capability's state in one file with the start of its run.
+type dated struct {
+	Summary
+	began time.Time
+	fresh bool // of the host's OS build and library
+}
+
+// capabilities merges the summaries of a device: of each id and port the newest
+// answer, and of those the best.
+func (g *hostGroup) capabilities(dev *Device) {
+	states := map[string][]dated{}
+	id := g.identityOf(*dev)
+	last := g.parts[len(g.parts)-1]
+	for _, p := range g.parts {
+		for _, d := range p.doc.Devices {
+			if d.Capabilities == nil || p.identity(d.Name) != id {
+				continue
+			}
+			c := *d.Capabilities
+			for key, s := range c.each() {
+				run := ""
+				if s.Observation != nil {
+					run = s.Observation.Run
+				}
+				fresh := !s.Stale && g.current(p) && p.doc.Provider.Library.ID == last.doc.Provider.Library.ID
+				states[key] = append(states[key], dated{*s, p.began(run, s.ObservedAt), fresh})
+			}
+		}
+	}
+	if len(states) == 0 {
+		return
+	}
+	dev.Capabilities = &Capabilities{}
+	for key, s := range dev.Capabilities.each() {
+		*s = mergeSummaries(states[key])
+		if len(s.Documented) == 0 {
+			continue
+		}
+		s.Contradicts = slices.ContainsFunc(s.Documented, func(f DocumentedFact) bool { return f.contradicts(s.State) })
+	}
+}
+
+// idPort is what a state was seen by.
+type idPort struct {
+	id   string
+	port int
+}
+
+// mergeSummaries is the state that several files come to.
+func mergeSummaries(all []dated) Summary {
+	fresh, stale := map[idPort]dated{}, map[idPort]dated{}
+	var try *Attempt
+	s := Summary{State: rdma.CapabilityUnknown}
+	for _, d := range all {
+		s.Documented = d.Documented
+		if d.fresh && d.LastAttempt != nil && (try == nil || d.LastAttempt.At.After(try.At)) {
+			try = d.LastAttempt
+		}
+		if !conclusive(d.State) {
+			continue
+		}
+		at := idPort{port: d.Port}
+		if d.Observation != nil {
+			at.id = d.Observation.ID
+		}
+		into := stale
+		if d.fresh {
+			into = fresh
+		}
+		if old, ok := into[at]; !ok || !d.began.Before(old.began) {
+			into[at] = d
+		}
+	}
+	best, ok := bestSummary(fresh)
+	if !ok {
+		best, ok = bestSummary(stale)
+		best.Stale = ok
+	}
+	if ok {
+		documented := s.Documented
+		s = best.Summary
+		s.Documented, s.LastAttempt = documented, nil
+	}
+	if try != nil && (s.ObservedAt == nil || try.At.After(*s.ObservedAt)) {
+		s.LastAttempt = try
+	}
+	return s
+}
+
+func bestSummary(all map[idPort]dated) (dated, bool) {
+	list := slices.Collect(maps.Values(all))
+	if len(list) == 0 {
+		return dated{}, false
+	}
+	return slices.MaxFunc(list, func(a, b dated) int {
+		return cmp.Or(cmp.Compare(rank[a.State], rank[b.State]), a.began.Compare(b.began), cmp.Compare(b.Port, a.Port))
+	}), true
+}
