@@ -1,10 +1,13 @@
 package cmd
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"rdmaprobe/probe"
+	"rdmaprobe/report"
 )
 
 // doctor says why RDMA does not work and what to do.
@@ -12,12 +15,16 @@ func (a *app) doctor() *cobra.Command {
 	var names []string
 	var timeout time.Duration
 	var o probe.DoctorOptions
+	var watch bool
+	var interval time.Duration
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say why RDMA does not work here, and what to do next",
 		Long: "Collect what the machine says about itself, read every port three times, create\n" +
 			"and free queue pairs on active ports, and conclude. No queue pair goes beyond\n" +
-			"INIT and nothing is sent. It runs as an ordinary user and changes nothing.",
+			"INIT and nothing is sent. It runs as an ordinary user and changes nothing.\n" +
+			"With --watch it repeats and prints what changes; each device is created on once,\n" +
+			"later rounds read only.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			base, err := a.options()
@@ -26,6 +33,12 @@ func (a *app) doctor() *cobra.Command {
 			}
 			base.Devices, base.Timeout, base.Peer = names, timeout, o.Peer
 			o.Options = base
+			if watch {
+				return a.watch(c.Context(), o, interval)
+			}
+			if c.Flags().Changed("interval") {
+				return &probe.UsageError{Text: "--interval is for --watch"}
+			}
 			show, clear := a.progress()
 			o.Progress = show
 			d, err := probe.Doctor(c.Context(), o)
@@ -36,7 +49,39 @@ func (a *app) doctor() *cobra.Command {
 	c.Flags().StringSliceVarP(&names, "device", "d", nil, "only these devices (repeatable, or a,b)")
 	c.Flags().StringVar(&o.Peer, "peer", "", "also check the route and the side channel to this host")
 	c.Flags().BoolVar(&o.ReadOnly, "read-only", false, "create nothing, read only")
+	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted and print what changes")
+	c.Flags().DurationVar(&interval, "interval", 2*time.Second, "time between two rounds of --watch")
 	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
 	a.completeDevices(c)
 	return c
+}
+
+// watch prints a diagnosis and then what changes, until it is interrupted.
+func (a *app) watch(ctx context.Context, o probe.DoctorOptions, interval time.Duration) error {
+	if a.format != "table" && a.format != "wide" {
+		return &probe.UsageError{Text: fmt.Sprintf("--watch prints changes for people: -o %s is for one diagnosis", a.format)}
+	}
+	d, err := probe.Watch(ctx, o, interval, a.tellRound)
+	a.exit = d.Exit
+	if err != nil {
+		return err
+	}
+	a.exit = probe.ExitInterrupted
+	return &toldError{}
+}
+
+// tellRound writes the first round of a watch in full, of the others the changes.
+func (a *app) tellRound(d *probe.Document, at time.Time, changes []probe.Change) error {
+	if changes == nil {
+		return a.write(d, "doctor", report.Options{})
+	}
+	width, tty := a.terminal(a.out)
+	o := report.Options{Now: at, Command: "doctor", Color: a.useColor(tty)}
+	if tty {
+		o.Width = width
+	}
+	if err := report.Changes(a.out, d, at, changes, o); err != nil {
+		return fmt.Errorf("write the changes: %w", err)
+	}
+	return nil
 }

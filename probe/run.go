@@ -33,8 +33,9 @@ type run struct {
 	path     string        // of the ledger; "" for none
 	readOnly string        // why nothing of class create and up is tried; "" when it may be
 
-	doctor    bool // diagnose: see doctorSkips
-	readClass bool // diagnose with class read only
+	doctor    bool           // diagnose: see doctorSkips
+	readClass bool           // diagnose with class read only
+	earlier   *earlierRounds // the rounds of a watch before this one
 	channel   *sideChannel
 
 	exit     exitState // under mu while devices are probed
@@ -252,6 +253,9 @@ func (r *run) finish(command string) (*Document, error) {
 	sortRows(r.doc)
 	r.doc.Run.DurationNS = time.Since(r.started).Nanoseconds()
 	r.doc.Findings = r.findings(command)
+	if r.doctor {
+		r.doc.Verdict = VerdictOf(r.doc)
+	}
 	r.exit.interrupted = r.ctx.Err() != nil
 	r.exit.contained = slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
 		return o.Child != nil && o.Child.Outcome != guard.Completed

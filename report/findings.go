@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"rdmaprobe/probe"
 )
@@ -12,44 +14,93 @@ var severityRank = map[string]int{probe.SeverityError: -3, probe.SeverityWarning
 
 var severityTone = map[string]tone{probe.SeverityError: bad, probe.SeverityWarning: odd}
 
-// worstFirst is the findings by severity, otherwise in their own order.
+// worstFirst is the findings by severity, and of one severity the cause before
+// its effects, as the catalogue has them.
 func worstFirst(d *probe.Document) []probe.Finding {
+	place := map[string]int{}
+	for i, code := range probe.FindingCodes() {
+		place[code] = i - len(probe.FindingCodes())
+	}
 	f := slices.Clone(d.Findings)
 	slices.SortStableFunc(f, func(a, b probe.Finding) int {
-		return cmp.Compare(severityRank[a.Severity], severityRank[b.Severity])
+		return cmp.Or(cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]), cmp.Compare(place[a.Code], place[b.Code]))
 	})
 	return f
 }
 
-// findings prints every finding: what, where, why, what to do. Those that are
-// only worth knowing stand close together, but in doctor and wide.
+// findings prints every finding: what, where, why, what to do. Those about
+// several devices that want the same are one. doctor numbers them, as next
+// actions. What is only worth knowing is a line each, but in wide, where every
+// finding stands in full.
 func (t *printer) findings() {
-	full := t.wide || t.o.Command == "doctor"
-	last := ""
-	for _, f := range worstFirst(t.d) {
-		brief := !full && f.Severity == probe.SeverityInfo
-		if !brief || last != f.Severity {
+	if t.wide {
+		for _, f := range worstFirst(t.d) {
+			t.finding("", group{Finding: f, scopes: []string{cleanName(f.Scope)}, messages: []string{Clean(f.Message)}})
+		}
+		return
+	}
+	groups := t.grouped()
+	n, last := 0, ""
+	for _, g := range groups {
+		brief := g.Severity == probe.SeverityInfo
+		if brief && last != g.Severity {
 			t.section()
 		}
-		last = f.Severity
-		word := cleanName(f.Severity)
-		t.line("%s  %s  %s", t.p.paint(severityTone[f.Severity], word), cleanName(f.Code), cleanName(f.Scope))
-		t.prose("  ", Clean(f.Message))
-		t.hint("  fix:   ", f.Remedy)
-		t.hint("  undo:  ", f.Undo)
-		if !brief {
-			t.hint("  check: ", f.Check)
-		}
-		if !t.wide {
+		last = g.Severity
+		if brief {
+			t.info(g)
 			continue
 		}
-		for _, o := range f.Observations {
-			t.hint("  saw:   ", o)
+		number := ""
+		if t.o.Command == "doctor" {
+			n++
+			number = fmt.Sprintf("%d. ", n)
 		}
-		for _, fact := range f.Facts {
-			t.hint("  fact:  ", fact)
-		}
+		t.finding(number, g)
 	}
+	if len(groups) > 0 && t.o.Command == "doctor" {
+		t.section()
+		t.line("more on a finding: rdmaprobe explain CODE; everything: -o wide")
+	}
+}
+
+// finding prints one entry in full.
+func (t *printer) finding(number string, g group) {
+	t.section()
+	indent := strings.Repeat(" ", max(len(number), 2))
+	head := fmt.Sprintf("%s%s  %s  ", number, t.p.paint(severityTone[g.Severity], cleanName(g.Severity)), cleanName(g.Code))
+	plainHead := fmt.Sprintf("%s%s  %s  ", number, cleanName(g.Severity), cleanName(g.Code))
+	scopes := strings.Join(g.scopes, ", ")
+	if width(plainHead)+width(scopes) <= t.measure() || len(g.scopes) == 1 {
+		t.line("%s%s", head, scopes)
+	} else {
+		t.line("%s", strings.TrimRight(head, " "))
+		t.prose(indent+"on ", scopes)
+	}
+	for _, m := range g.messages {
+		t.prose(indent, m)
+	}
+	t.hint(indent+"fix:   ", g.Remedy)
+	t.hint(indent+"undo:  ", g.Undo)
+	t.hint(indent+"check: ", g.Check)
+	if !t.wide {
+		return
+	}
+	for _, o := range g.Observations {
+		t.hint(indent+"saw:   ", o)
+	}
+	for _, fact := range g.Facts {
+		t.hint(indent+"fact:  ", fact)
+	}
+}
+
+// info prints an entry that is only worth knowing in a line or two.
+func (t *printer) info(g group) {
+	text := Clean(probe.Brief(t.d, g.Finding))
+	if text == "" {
+		text = strings.Join(g.messages, "; ")
+	}
+	t.prose(cleanName(g.Severity)+" ", fmt.Sprintf("%s on %s: %s", cleanName(g.Code), strings.Join(g.scopes, ", "), text))
 }
 
 // hint prints one labelled text of a finding, if there is one.

@@ -30,7 +30,11 @@ func renderHTML(w io.Writer, d *probe.Document, o Options) error {
 	p.s.printf("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
 	p.s.printf("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
 	p.s.printf("<title>RDMA report</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>RDMA report</h1>\n", pageStyle)
+	if v := p.d.Verdict; v != nil {
+		p.s.printf("<p class=\"%s\"><b>%s</b></p>\n", toneClass[verdictTone[v.Word]], esc(v.Text))
+	}
 	p.about()
+	p.htmlGrid("Verdict", dropEmpty(p.verdictGrid()))
 	p.capabilities()
 	p.findingList()
 	p.htmlGrid("Ports", p.devicesGrid())

@@ -37,6 +37,7 @@ type (
 	}
 	endLine struct {
 		Kind    string          `json:"kind"`
+		Verdict *probe.Verdict  `json:"verdict,omitempty"`
 		NotRead []probe.NotRead `json:"not_read,omitempty"`
 		Error   string          `json:"error,omitempty"`
 		Notes   []string        `json:"notes,omitempty"`
@@ -61,7 +62,7 @@ func renderJSONL(w io.Writer, d *probe.Document, _ Options) error {
 	for _, f := range d.Findings {
 		lines = append(lines, findingLine{"finding", f})
 	}
-	lines = append(lines, endLine{"end", d.NotRead, d.Error, d.Notes, d.Exit})
+	lines = append(lines, endLine{"end", d.Verdict, d.NotRead, d.Error, d.Notes, d.Exit})
 	for _, l := range lines {
 		b, err := encode(l, "")
 		if err != nil {

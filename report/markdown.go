@@ -12,6 +12,9 @@ import (
 func renderMarkdown(w io.Writer, d *probe.Document, o Options) error {
 	t := newPrinter(w, d, o, false)
 	t.s.printf("# RDMA report\n\n")
+	if d.Verdict != nil {
+		t.s.printf("**%s**\n\n", mdText(d.Verdict.Text))
+	}
 	for _, l := range aboutHosts(d) {
 		t.s.printf("- %s\n", mdText(l))
 	}
@@ -26,6 +29,7 @@ func renderMarkdown(w io.Writer, d *probe.Document, o Options) error {
 	for _, l := range emptyLines(d) {
 		t.s.printf("\n**%s**\n", mdText(l))
 	}
+	t.mdGrid("Verdict", dropEmpty(t.verdictGrid()))
 	t.mdMatrix()
 	t.mdFindings()
 	t.mdGrid("Ports", t.devicesGrid())

@@ -110,14 +110,3 @@ func (t *printer) notes() {
 		t.prose("note: ", Clean(n))
 	}
 }
-
-// notRead prints the host facts that could not be read.
-func (t *printer) notRead() {
-	if len(t.d.NotRead) == 0 {
-		return
-	}
-	t.section()
-	for _, n := range t.d.NotRead {
-		t.prose("not read: ", fmt.Sprintf("%s from %s: %s", Clean(n.Fact), Clean(n.Source), Clean(n.Why)))
-	}
-}

@@ -16,6 +16,15 @@ var clock = time.Date(2026, 11, 2, 14, 0, 0, 0, time.FixedZone("", 2*3600))
 // ago is a moment before the clock, in UTC as documents have it.
 func ago(d time.Duration) time.Time { return clock.Add(-d).UTC() }
 
+// diagnosed gives a document the verdict that doctor would.
+func diagnosed(doc func() *probe.Document) func() *probe.Document {
+	return func() *probe.Document {
+		d := doc()
+		d.Verdict = probe.VerdictOf(d)
+		return d
+	}
+}
+
 func ptr[T any](v T) *T { return &v }
 
 // sample is a document with the command that made it.
@@ -27,7 +36,7 @@ type sample struct {
 var samples = []sample{
 	{"mac-devices", "devices", macSix},
 	{"mac-probe", "probe", macSix},
-	{"mac-doctor", "doctor", macSix},
+	{"mac-doctor", "doctor", diagnosed(macSix)},
 	{"rxe-devices", "devices", rxe},
 	{"rxe-probe", "probe", rxe},
 	{"library-missing", "probe", libraryMissing},
@@ -40,6 +49,7 @@ var samples = []sample{
 	{"infiniband-probe", "probe", infiniband},
 	{"hostile", "probe", hostile},
 	{"hostile-devices", "devices", hostile},
+	{"hostile-doctor", "doctor", diagnosed(hostile)},
 }
 
 func base(command ...string) *probe.Document {

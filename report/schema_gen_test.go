@@ -98,6 +98,9 @@ func constrain(s *jsonschema.Schema) {
 	field("", "schema").Const = probe.Schema
 	field("", "schema_version").Pattern = `^1\.(0|[1-9][0-9]*)$`
 	*field("Provider", "kind") = *enum(probe.Native, probe.Simulated)
+	for _, def := range []string{"Verdict", "PortVerdict"} {
+		*field(def, "word") = *enum(probe.VerdictReady, probe.VerdictNotReady, probe.VerdictImpossible, probe.VerdictNotKnown)
+	}
 	*field("Finding", "severity") = *enum(probe.SeverityError, probe.SeverityWarning, probe.SeverityInfo)
 	for _, name := range []string{"max_mr_size", "page_size_cap"} {
 		field("DeviceAttr", name).Pattern = `^(0|[1-9][0-9]{0,19})$`

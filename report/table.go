@@ -7,7 +7,7 @@ import (
 )
 
 // renderTable writes what a person wants to know. devices shows ports; probe
-// and report the matrix, then findings; doctor findings, then the matrix.
+// and report the matrix, then findings; doctor the verdict, then what to do.
 func renderTable(w io.Writer, d *probe.Document, o Options) error {
 	t := newPrinter(w, d, o, false)
 	if err := t.table(); err != nil {
@@ -17,26 +17,18 @@ func renderTable(w io.Writer, d *probe.Document, o Options) error {
 }
 
 func (t *printer) table() error {
-	if t.o.Command == "devices" {
+	switch t.o.Command {
+	case "devices":
 		return t.devicesTable()
+	case "doctor":
+		return t.doctorTable()
 	}
 	t.header()
 	t.empty()
-	if t.o.Command == "doctor" {
-		t.findings()
-		if len(t.d.Findings) == 0 {
-			t.section()
-			t.line("no findings")
-		}
-	}
 	if err := t.matrix(); err != nil {
 		return err
 	}
-	if t.o.Command == "doctor" {
-		t.notRead()
-	} else {
-		t.findings()
-	}
+	t.findings()
 	t.notes()
 	return nil
 }

@@ -15,8 +15,13 @@ const maxRows = 5000
 // renderWide writes everything that a document has, without wrapping.
 func renderWide(w io.Writer, d *probe.Document, o Options) error {
 	t := newPrinter(w, d, o, true)
+	t.verdictLine()
 	t.header()
 	t.empty()
+	if err := t.grid(t.verdictGrid()); err != nil {
+		return err
+	}
+	t.disagree()
 	grids := []func() *grid{t.portsGrid, t.gidsGrid, t.limitsGrid}
 	if o.Command != "devices" {
 		grids = append(grids, t.observationsGrid)
@@ -36,6 +41,7 @@ func renderWide(w io.Writer, d *probe.Document, o Options) error {
 		t.claims()
 	}
 	t.findings()
+	t.fine()
 	t.notRead()
 	t.notes()
 	return t.s.close()

@@ -1,0 +1,363 @@
+package probe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rdmaprobe/rdma"
+)
+
+// Verdict is what a diagnosis comes to: one line, and a word for each port. It
+// is worked out from the document alone.
+type Verdict struct {
+	Word     string         `json:"word"`  // ready (some port is), not_ready, impossible or not_known
+	Text     string         `json:"text"`  // one line
+	Ready    int            `json:"ready"` // ports that are ready
+	Ports    []PortVerdict  `json:"ports"`
+	Fine     []string       `json:"fine,omitempty"`     // what was checked and is as it should be
+	Disagree []Disagreement `json:"disagree,omitempty"` // sources that contradict each other
+}
+
+// PortVerdict is the verdict on one port. A device whose ports are not known has
+// one without a number.
+type PortVerdict struct {
+	Device    string  `json:"device"`
+	Port      int     `json:"port,omitempty"`
+	State     string  `json:"state,omitempty"`
+	Interface string  `json:"interface,omitempty"`  // its network interface
+	Peer      string  `json:"peer,omitempty"`       // the machine at the other end of the cable
+	ViaHub    bool    `json:"via_hub,omitempty"`    // with a hub between
+	SpeedGbps float64 `json:"speed_gbps,omitempty"` // of the link as trained, else of the port
+	Word      string  `json:"word"`                 // ready, not_ready, impossible or not_known
+	Why       string  `json:"why,omitempty"`        // with every word but ready
+	Finding   string  `json:"finding,omitempty"`    // the code that stands behind it
+}
+
+// Words of a verdict.
+const (
+	VerdictReady      = "ready"      // ACTIVE, a GID where one is needed, UC or RC created, nothing found wrong
+	VerdictNotReady   = "not_ready"  // something is known to be missing or wrong
+	VerdictImpossible = "impossible" // nothing that can be set on this machine helps
+	VerdictNotKnown   = "not_known"  // what would tell was not read or not tried
+)
+
+// impossibleCodes are the findings that no setting of the machine cures.
+var impossibleCodes = []string{"thunderbolt_generation_unsupported", "os_too_old"}
+
+// blockingWarnings are warnings, since other devices work all the same, about a
+// device that itself cannot be used.
+var blockingWarnings = []string{"mac_studio_port_en2", "uverbs_node_missing", "device_without_provider"}
+
+// awayFromPorts are errors that say nothing about a port of this machine.
+var awayFromPorts = []string{"control_channel_blocked_local_network", "required_capability_not_confirmed", "no_rdma_device"}
+
+// VerdictOf concludes from a document with its findings. A port is ready when it
+// is ACTIVE, has a GID where it is addressed by one, a UC or RC queue pair was
+// created in this run, and no error is found about it. What was not tried is not
+// known, never not ready.
+func VerdictOf(d *Document) *Verdict {
+	j := judgement{newFindingView(d, FindingContext{})}
+	v := &Verdict{Ports: []PortVerdict{}, Fine: j.fine(), Disagree: j.disagree()}
+	for i := range d.Devices {
+		v.Ports = append(v.Ports, j.ports(&d.Devices[i])...)
+	}
+	for _, p := range v.Ports {
+		if p.Word == VerdictReady {
+			v.Ready++
+		}
+	}
+	v.Word, v.Text = j.conclude(v)
+	return v
+}
+
+// judgement is a document under judgement.
+type judgement struct{ *findingView }
+
+// ports are the verdicts of a device.
+func (j judgement) ports(dev *Device) []PortVerdict {
+	ports := dev.Ports
+	if len(ports) == 0 {
+		ports = j.sysfsPorts(dev)
+	}
+	out := make([]PortVerdict, len(ports))
+	for i := range ports {
+		p := &ports[i]
+		o := PortVerdict{Device: dev.Name, Port: p.Num, State: p.State, Interface: cmp.Or(p.Netdev, j.iface(dev)), SpeedGbps: p.Speed}
+		for _, l := range j.links() {
+			if l.Interface == "" || l.Interface != o.Interface {
+				continue
+			}
+			o.Peer = cmp.Or(o.Peer, l.Peer)
+			o.ViaHub = o.ViaHub || l.ViaHub != nil && *l.ViaHub
+			switch {
+			case l.Peer == "":
+				o.SpeedGbps = 0 // what the port could do is no link's speed
+			case l.SpeedGbps != nil:
+				o.SpeedGbps = *l.SpeedGbps
+			}
+		}
+		o.Word, o.Why, o.Finding = j.word(dev, p, o.Interface)
+		out[i] = o
+	}
+	return out
+}
+
+// sysfsPorts are the ports of a device that the library told nothing about, as
+// the kernel has them, else one that nothing is known of.
+func (j judgement) sysfsPorts(dev *Device) []Port {
+	var ports []Port
+	for _, p := range j.h.Sysfs[dev.Name].Ports {
+		q := Port{Num: p.Num, State: p.State}
+		if p.RateGbps != nil {
+			q.Speed = *p.RateGbps
+		}
+		ports = append(ports, q)
+	}
+	if len(ports) == 0 {
+		ports = []Port{{State: j.h.RDMALink[dev.Name]}}
+	}
+	return ports
+}
+
+// word judges one port.
+func (j judgement) word(dev *Device, p *Port, iface string) (word, why, code string) {
+	if f := j.blocking(dev.Name, iface); f != nil {
+		word = VerdictNotReady
+		if slices.Contains(impossibleCodes, f.Code) {
+			word = VerdictImpossible
+		}
+		return word, Brief(j.d, *f), f.Code
+	}
+	if !dev.Listed {
+		return VerdictNotReady, "the verbs library does not list it", ""
+	}
+	switch state := j.state(dev, p); {
+	case state == "":
+		return VerdictNotKnown, "its state is not known" + j.because(dev.Name, "dev.open", "port.query", "port.state"), ""
+	case state != stateActive:
+		return VerdictNotReady, j.downWhy(dev, state, iface), j.codeAbout("port_down", dev.Name)
+	}
+	if word, why := j.gidWord(dev, p); word != "" {
+		return word, why, ""
+	}
+	word, why = j.queuePairWord(dev)
+	return word, why, ""
+}
+
+// blocking is the finding that keeps a port from being used, the cause before
+// its effects: the catalogue is in that order.
+func (j judgement) blocking(device, iface string) *Finding {
+	var worst *Finding
+	at := func(f *Finding) int {
+		return slices.IndexFunc(findingRules, func(r findingRule) bool { return r.code == f.Code })
+	}
+	for i := range j.d.Findings {
+		f := &j.d.Findings[i]
+		blocks := f.Severity == SeverityError && !slices.Contains(awayFromPorts, f.Code) ||
+			f.Severity == SeverityWarning && slices.Contains(blockingWarnings, f.Code)
+		about := f.Scope == "host" || f.Scope == device || iface != "" && f.Scope == iface
+		if blocks && about && (worst == nil || at(f) < at(worst)) {
+			worst = f
+		}
+	}
+	return worst
+}
+
+// codeAbout is code when there is such a finding about a device.
+func (j judgement) codeAbout(code, device string) string {
+	if slices.ContainsFunc(j.d.Findings, func(f Finding) bool { return f.Code == code && f.Scope == device }) {
+		return code
+	}
+	return ""
+}
+
+// downWhy says why a port is not ACTIVE, as far as the cable tells.
+func (j judgement) downWhy(dev *Device, state, iface string) string {
+	connected, known := j.connected(iface)
+	switch {
+	case known && !connected:
+		return "nothing is connected"
+	case known && linkKind(dev) == "thunderbolt":
+		return "cabled, yet " + printable(state)
+	}
+	return "the port is " + printable(state)
+}
+
+// gidWord judges whether a port that is addressed by a GID has one; "" is yes.
+func (j judgement) gidWord(dev *Device, p *Port) (word, why string) {
+	id, what := "gid.usable", "GID"
+	switch {
+	case dev.thunderbolt(j.h.OS):
+		id, what = "gid.ipv4_mapped", "IPv4-mapped GID"
+	case p.Addressing == "lid" || p.LinkLayer == "infiniband" || dev.Transport == "iwarp":
+		return "", ""
+	}
+	switch {
+	case j.gidLevel(dev, p, id, rdma.CapabilityConfirmed):
+		return "", ""
+	case j.gidLevel(dev, p, id, rdma.CapabilityObservedZero):
+		return VerdictNotReady, "it has no " + what
+	}
+	return VerdictNotKnown, "its GID table is not known" + j.because(dev.Name, id)
+}
+
+// queuePairWord judges whether a device makes queue pairs that can be connected.
+func (j judgement) queuePairWord(dev *Device) (word, why string) {
+	refused := 0
+	for _, t := range []qpType{qpUC, qpRC} {
+		create, initialised := t.id("create"), t.steps("init")[0]
+		failed := slices.ContainsFunc(j.of(dev.Name, initialised), func(o *Observation) bool { return o.Errno != nil })
+		switch {
+		case j.has(dev.Name, create, rdma.CapabilityConfirmed) && !failed:
+			return VerdictReady, ""
+		case failed, j.has(dev.Name, create, rdma.CapabilityRejected):
+			refused++
+		}
+	}
+	if refused == 2 {
+		return VerdictNotReady, "neither UC nor RC queue pairs can be used"
+	}
+	return VerdictNotKnown, "no queue pair was created" + j.because(dev.Name, "pd.alloc", "cq.create", "qp.uc.create", "qp.rc.create")
+}
+
+// because says why the rows of ids are unknown: the first that has a reason
+// other than that it was not asked for, else that one.
+func (j judgement) because(device string, ids ...string) string {
+	text := ""
+	for _, id := range ids {
+		for _, o := range j.of(device, id) {
+			switch {
+			case o.Level != rdma.CapabilityUnknown:
+			case o.Reason == NotTried || o.Reason == Precondition:
+				text = cmp.Or(text, reasonWords[o.Reason])
+			default:
+				return ": " + cmp.Or(reasonWords[o.Reason], printable(string(o.Reason)))
+			}
+		}
+	}
+	if text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+// reasonWords are the reasons as a verdict has them.
+var reasonWords = map[Reason]string{
+	NotTried: "not tried", Precondition: "what it needs failed", Timeout: "the call did not return", Crash: "the child died",
+	Stuck: "the child is stuck", Unstable: "successive answers differ", Interrupted: "interrupted", Guarded: "the guard keeps it closed",
+	Exhausted: "a pool is used up", Permission: "this user may not", Invalid: "the provider refused it",
+	SymbolMissing: "the library lacks a function", LibraryMissing: "no library", ProviderError: "the provider failed",
+}
+
+// conclude puts the whole into a word and a line.
+func (j judgement) conclude(v *Verdict) (word, text string) {
+	cause := j.mainCause(v)
+	switch n := len(v.Ports); {
+	case cause != nil && slices.Contains(impossibleCodes, cause.Code):
+		return VerdictImpossible, "cannot work on this " + j.machine() + ": " + Brief(j.d, *cause)
+	case v.Ready > 0:
+		return VerdictReady, fmt.Sprintf("RDMA is ready on %d of %s", v.Ready, count(n, "port")) + j.rest(v)
+	case n == 0 && cause == nil:
+		return VerdictNotKnown, "not known: " + j.whyNothing()
+	case n == 0:
+		return VerdictNotReady, "RDMA is not ready: " + Brief(j.d, *cause)
+	}
+	why, known := j.mainWhy(v, cause)
+	switch {
+	case !known:
+		return VerdictNotKnown, "not known: " + why
+	case len(v.Ports) == 1:
+		return VerdictNotReady, "RDMA is not ready: " + why
+	}
+	return VerdictNotReady, fmt.Sprintf("RDMA is ready on none of %d ports: %s", len(v.Ports), why)
+}
+
+// machine is what a reader calls this host.
+func (j judgement) machine() string {
+	if j.mac() {
+		return "Mac"
+	}
+	return "machine"
+}
+
+// rest names what the count of ready ports does not say.
+func (j judgement) rest(v *Verdict) string {
+	text, unknown := "", 0
+	for _, p := range v.Ports {
+		if p.Word == VerdictNotKnown {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		text += fmt.Sprintf(", not known on %d", unknown)
+	}
+	if slices.ContainsFunc(j.d.Observations, func(o Observation) bool { return o.Reason == Unreachable }) {
+		text += "; the peer was not reached"
+	}
+	return text
+}
+
+// mainCause is the error that stands behind the verdict: one about a port or the
+// host, the cause before its effects; nil when there is none.
+func (j judgement) mainCause(v *Verdict) *Finding {
+	var cause *Finding
+	place := func(code string) int { return slices.Index(FindingCodes(), code) }
+	for i := range j.d.Findings {
+		f := &j.d.Findings[i]
+		behind := f.Scope == "host" && f.Severity == SeverityError && (len(v.Ports) == 0 || !slices.Contains(awayFromPorts, f.Code)) ||
+			slices.ContainsFunc(v.Ports, func(p PortVerdict) bool {
+				return p.Finding == f.Code && (f.Scope == p.Device || f.Scope == p.Interface)
+			})
+		if behind && (cause == nil || place(f.Code) < place(cause.Code)) {
+			cause = f
+		}
+	}
+	return cause
+}
+
+// mainWhy is the reason of a verdict without any ready port; known is false when
+// no port is known to be unusable.
+func (j judgement) mainWhy(v *Verdict, cause *Finding) (why string, known bool) {
+	if i := slices.IndexFunc(v.Ports, func(p PortVerdict) bool { return p.Word == VerdictNotReady }); i >= 0 {
+		if cause != nil && cause.Severity == SeverityError {
+			why := Brief(j.d, *cause)
+			if len(v.Ports) > 1 && cause.Scope != "host" && !strings.Contains(why, printable(cause.Scope)) {
+				why += " (" + printable(cause.Scope) + ")"
+			}
+			return why, true
+		}
+		return v.Ports[i].Why, true
+	}
+	p := v.Ports[0]
+	return fmt.Sprintf("%s: %s", printable(p.Device), p.Why), false
+}
+
+// whyNothing says why no port can be spoken of and no error is found.
+func (j judgement) whyNothing() string {
+	for _, id := range hostIDs {
+		for _, o := range j.of("", id) {
+			if o.Level == rdma.CapabilityUnknown {
+				return "the devices could not be listed" + j.because("", id)
+			}
+		}
+	}
+	return "no device was looked at"
+}
+
+// count writes a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// VerdictWords writes a verdict's word for people.
+func VerdictWords(word string) string {
+	if word == VerdictImpossible {
+		return "cannot work"
+	}
+	return strings.ReplaceAll(word, "_", " ")
+}

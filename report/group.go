@@ -1,0 +1,150 @@
+package report
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"rdmaprobe/probe"
+)
+
+// group is findings that say the same of several devices or interfaces.
+type group struct {
+	probe.Finding          // of the first, in words that fit all
+	scopes        []string // clean, in the order of the findings
+	messages      []string // one, or one for each scope where they differ
+}
+
+// Stand-ins for the names in a text that several findings share.
+const (
+	anyDevice = "DEVICE"
+	anyIface  = "IFACE"
+)
+
+// grouped puts findings together that have code, severity and, names apart, what
+// to do in common. The order is that of the first of each.
+func (t *printer) grouped() []group {
+	type key struct{ code, severity, remedy, undo, check string }
+	var groups []group
+	var members [][]probe.Finding
+	at := map[key]int{}
+	for _, f := range worstFirst(t.d) {
+		s := t.stencil(f)
+		k := key{f.Code, f.Severity, s(f.Remedy), s(f.Undo), s(f.Check)}
+		if f.Severity == probe.SeverityInfo && !t.wide {
+			k = key{code: f.Code, severity: f.Severity, remedy: t.brief(f)}
+		}
+		i, seen := at[k]
+		if !seen {
+			i = len(members)
+			at[k] = i
+			members = append(members, nil)
+		}
+		members[i] = append(members[i], f)
+	}
+	for _, m := range members {
+		groups = append(groups, t.together(m))
+	}
+	return groups
+}
+
+// together words findings as one. Alone, or in wide, a finding keeps its words.
+func (t *printer) together(m []probe.Finding) group {
+	g := group{Finding: m[0]}
+	for _, f := range m {
+		g.scopes = append(g.scopes, cleanName(f.Scope))
+	}
+	if len(m) == 1 {
+		g.messages = []string{Clean(m[0].Message)}
+		return g
+	}
+	var names, ifaces []string
+	same := true
+	for _, f := range m {
+		names = append(names, cleanName(f.Scope))
+		ifaces = append(ifaces, cleanName(t.ifaceOf(f.Scope)))
+		same = same && t.stencil(f)(f.Message) == t.stencil(m[0])(m[0].Message)
+	}
+	s := t.stencil(m[0])
+	all := func(text string) string { return fillIn(s(text), names, ifaces) }
+	g.Remedy, g.Undo, g.Check = all(g.Remedy), all(g.Undo), all(g.Check)
+	if same {
+		g.messages = []string{all(m[0].Message)}
+		return g
+	}
+	for _, f := range m {
+		g.messages = append(g.messages, cleanName(f.Scope)+": "+Clean(f.Message))
+	}
+	return g
+}
+
+// stencil gives texts of a finding with stand-ins for its device and interface.
+func (t *printer) stencil(f probe.Finding) func(string) string {
+	device, iface := wordOf(f.Scope), wordOf(t.ifaceOf(f.Scope))
+	if f.Scope == "host" {
+		device, iface = nil, nil
+	}
+	return func(s string) string {
+		s = Clean(s)
+		if device != nil {
+			s = device.ReplaceAllString(s, "${1}"+anyDevice)
+		}
+		if iface != nil {
+			s = iface.ReplaceAllString(s, "${1}"+anyIface)
+		}
+		return s
+	}
+}
+
+// wordOf matches a name where it stands as a word; nil for no name.
+func wordOf(s string) *regexp.Regexp {
+	if s = cleanName(s); s == "" {
+		return nil
+	}
+	return regexp.MustCompile(`(^|[^A-Za-z0-9_.-])` + regexp.QuoteMeta(s) + `\b`)
+}
+
+// fillIn puts all names in place of the stand-ins, but in a command: that is for
+// one at a time.
+func fillIn(s string, names, ifaces []string) string {
+	parts := strings.Split(s, "`")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = strings.ReplaceAll(parts[i], anyDevice, enumerate(names))
+		parts[i] = strings.ReplaceAll(parts[i], anyIface, enumerate(ifaces))
+	}
+	return strings.Join(parts, "`")
+}
+
+// enumerate writes names as a list.
+func enumerate(names []string) string {
+	names = slices.Compact(slices.Clone(names))
+	return strings.Join(names, ", ")
+}
+
+// ifaceOf is the network interface of the device of that name, as the document
+// has it.
+func (t *printer) ifaceOf(device string) string {
+	for i := range t.d.Devices {
+		d := &t.d.Devices[i]
+		if d.Name != device {
+			continue
+		}
+		for _, p := range d.Ports {
+			if p.Netdev != "" {
+				return p.Netdev
+			}
+		}
+	}
+	if n, ok := strings.CutPrefix(device, "rdma_"); ok {
+		return n // Apple pairs them by name
+	}
+	return ""
+}
+
+// brief is a finding in a few words, else its message.
+func (t *printer) brief(f probe.Finding) string {
+	if b := Clean(probe.Brief(t.d, f)); b != "" {
+		return b
+	}
+	return t.stencil(f)(f.Message)
+}
