@@ -15,10 +15,12 @@ import (
 type attempt struct {
 	rows    []Observation
 	devices []Device
+	read    int // how many devices the child is done with
 	listed  []listedDevice
 	library *Library
 	last    callMessage
 	result  guard.Result
+	broken  string // why it says nothing about the provider: it was not started, or our own code failed
 }
 
 // try runs one child. Its error is our own failure: the child could not be
@@ -27,15 +29,20 @@ func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock)
 	a := &attempt{}
 	spec, err := r.spec(q, leave, lock)
 	if err != nil {
+		a.broken = err.Error()
 		return a, err
 	}
-	res, err := guard.Run(ctx, spec, a.take)
-	a.result = res
-	if err != nil {
+	a.result, err = guard.Run(ctx, spec, a.take)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		a.broken = "the run was interrupted"
+		return a, nil
+	case err != nil:
+		a.broken = "no child could be run: " + err.Error()
 		return a, fmt.Errorf("run a child for %s: %w", q.Task, err)
-	}
-	if res.Panic != "" {
-		return a, fmt.Errorf("the child for %s failed in rdmaprobe's own code: %s", q.Task, res.Panic)
+	case a.result.Panic != "":
+		a.broken = "rdmaprobe's own code failed: " + a.result.Panic
+		return a, fmt.Errorf("the child for %s failed in rdmaprobe's own code: %s", q.Task, a.result.Panic)
 	}
 	return a, nil
 }
@@ -46,7 +53,7 @@ func (a *attempt) take(m guard.Message) {
 	switch m.Type {
 	case msgCall:
 		var c callMessage
-		if json.Unmarshal(m.Body, &c) == nil {
+		if json.Unmarshal(m.Body, &c) == nil && (c.ID == "" || idIndex(c.ID) < len(EvidenceIDs)) {
 			a.last = c
 		}
 	case msgObservation:
@@ -54,9 +61,11 @@ func (a *attempt) take(m guard.Message) {
 		if json.Unmarshal(m.Body, &o) == nil && sound(o) && len(a.rows) < maxRows {
 			a.rows = append(a.rows, o)
 		}
+	case msgRead:
+		a.read++
 	case msgDevice:
 		var d Device
-		if json.Unmarshal(m.Body, &d) == nil {
+		if json.Unmarshal(m.Body, &d) == nil && len(a.devices) < maxRows {
 			a.devices = append(a.devices, d)
 		}
 	case msgListed:
@@ -87,38 +96,31 @@ func sound(o Observation) bool {
 	return false
 }
 
-// child is how the rows tell of their process.
+// child is how the rows tell of their process, nil when there was none.
 func (a *attempt) child() *Child {
+	if a.result.PID == 0 {
+		return nil
+	}
 	return &Child{Outcome: a.result.Outcome, PID: a.result.PID, Exit: a.result.Exit, Stderr: a.result.Stderr}
 }
 
-// saw tells whether the child sent a row of an id, for a port where it has one.
-func (a *attempt) saw(id string, device string) bool {
-	return slices.ContainsFunc(a.rows, func(o Observation) bool { return o.ID == id && (device == "" || o.Device == device) })
+// saw tells whether the child sent a row of an id for a device; port 0 is any.
+func (a *attempt) saw(id, device string, port int) bool {
+	return slices.ContainsFunc(a.rows, func(o Observation) bool {
+		return o.ID == id && (device == "" || o.Device == device) && (port == 0 || o.Port == port)
+	})
 }
 
 // lost makes the rows of a child that did not complete: the one in flight with
 // what happened, and the others of ids as not reached.
 func (a *attempt) lost(device, word string, port int, ids []string) []Observation {
-	if a.result.Outcome == guard.Completed {
+	if a.result.Outcome == guard.Completed && a.broken == "" {
 		return nil
 	}
-	flying := a.last.ID
-	if flying == "" || a.saw(flying, device) && flying != "teardown" {
-		flying = ""
-		for _, id := range ids {
-			if !a.saw(id, device) {
-				flying = id
-				break
-			}
-		}
-	}
-	if flying == "" {
-		flying = "teardown"
-	}
-	rows := []Observation{a.flight(flying, device, word, port)}
+	flying, at := a.flying(device, port, ids)
+	rows := []Observation{a.flight(flying, device, word, at)}
 	for _, id := range ids {
-		if id == flying || a.saw(id, device) {
+		if id == flying || a.saw(id, device, 0) {
 			continue
 		}
 		o := Observation{ID: id, Probe: word, Device: device, Level: rdma.CapabilityUnknown, Reason: Precondition, Detail: "the child ended before: " + rows[0].Detail}
@@ -130,15 +132,32 @@ func (a *attempt) lost(device, word string, port int, ids []string) []Observatio
 	return rows
 }
 
+// flying is the id, and its port, of the row in which the child ended: that of
+// the last announced call, unless its row was finished.
+func (a *attempt) flying(device string, port int, ids []string) (string, int) {
+	if l := a.last; l.ID != "" && l.Device == device && (l.ID == teardownID || !a.saw(l.ID, device, l.Port)) {
+		return l.ID, l.Port
+	}
+	for _, id := range ids {
+		if !a.saw(id, device, 0) {
+			return id, port
+		}
+	}
+	return teardownID, 0
+}
+
+// teardownID is the id of what comes after all others.
+const teardownID = "teardown"
+
 // flight is the row in which the child ended.
 func (a *attempt) flight(id, device, word string, port int) Observation {
 	res := a.result
 	o := Observation{ID: id, Probe: word, Device: device, Level: rdma.CapabilityUnknown, Child: a.child(), Params: a.last.Params, Call: a.last.Verb, Data: map[string]any{}}
 	if evidence(id).Ports {
-		o.Port = max(port, a.last.Port)
+		o.Port = port
 	}
 	at := a.last.StartedAt
-	if at.IsZero() || a.last.ID != id {
+	if at.IsZero() || a.last.ID != id || a.last.Device != device {
 		at = time.Now().Add(-res.Duration).UTC()
 		o.Params = nil
 	}
@@ -151,24 +170,31 @@ func (a *attempt) flight(id, device, word string, port int) Observation {
 	if evidence(id).Class == ClassData {
 		o.Data["phase"] = "data"
 	}
-	where := "outside a provider call"
-	if o.Call != "" {
-		where = "in " + o.Call
+	o.Reason, o.Detail = a.end(o.Call)
+	return o
+}
+
+// end says how the child ended, in a call or outside of any.
+func (a *attempt) end(call string) (Reason, string) {
+	res, where := a.result, "outside a provider call"
+	if call != "" {
+		where = "in " + call
 	}
 	switch {
-	case res.Interrupted && res.Outcome != guard.Stuck && res.Outcome != guard.Left:
-		o.Reason, o.Detail = Interrupted, "the run was interrupted "+where
-	case res.Outcome == guard.Crashed:
-		o.Reason, o.Detail = Crash, "the child died "+where
-		if res.Signal != "" {
-			o.Detail += ": " + res.Signal
-		}
-	case res.Outcome == guard.TimedOut:
-		o.Reason, o.Detail = Timeout, "the child was killed "+where+", which had not returned in time"
+	case a.broken != "":
+		return Interrupted, a.broken
 	case res.Outcome == guard.Left:
-		o.Reason, o.Detail = Stuck, fmt.Sprintf("the child (pid %d) was left running %s: killing it there can wedge the port", res.PID, where)
-	default:
-		o.Reason, o.Detail = Stuck, fmt.Sprintf("the child (pid %d) did not die %s", res.PID, where)
+		return Stuck, fmt.Sprintf("the child (pid %d) was left running %s: killing it there can wedge the port", res.PID, where)
+	case res.Outcome == guard.Stuck:
+		return Stuck, fmt.Sprintf("the child (pid %d) did not die %s", res.PID, where)
+	case res.Interrupted:
+		return Interrupted, "the run was interrupted " + where
+	case res.Outcome == guard.TimedOut:
+		return Timeout, "the child was killed " + where + ", which had not returned in time"
 	}
-	return o
+	text := "the child died " + where
+	if res.Signal != "" {
+		text += ": " + res.Signal
+	}
+	return Crash, text
 }

@@ -86,14 +86,15 @@ func (s *session) probeOne(row tableRow, load func() (*rdma.Library, error)) err
 		s.begin("dev.open", 0, nil).fail("ibv_get_device_list", err)
 		return nil
 	}
-	for _, d := range l.Devices() {
+	devices, _ := named(l.Devices())
+	for _, d := range devices {
 		if d.Name == s.req.Device {
 			s.dev = d
 			row.run(s)
 			return l.Close()
 		}
 	}
-	s.skip(Precondition, "the device is no longer listed", s.req.Port, append([]string{"dev.open"}, row.ids(s.req)...)...)
+	s.skip(Precondition, noLongerListed, s.req.Port, append([]string{"dev.open"}, row.ids(s.req)...)...)
 	return l.Close()
 }
 

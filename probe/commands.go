@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"rdmaprobe/probe/hostfacts"
 )
@@ -16,12 +17,11 @@ func ListDevices(ctx context.Context, o Options) (*Document, error) {
 	if err != nil {
 		return r.doc, err
 	}
-	r.doc.Run.BoundNS = r.bound().Nanoseconds()
-	if err := r.stream(); err != nil {
+	if err := r.list(r.streamBound); err != nil {
+		r.fail(err)
+	} else if err := r.stream(); err != nil {
 		r.fail(err)
 	}
-	r.choose()
-	r.doc.Run.BoundNS *= int64(len(r.doc.Devices) + 1)
 	return r.finish("devices")
 }
 
@@ -35,11 +35,9 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 	}
 	words := o.words()
 	r.readKernelLog(words)
-	if err := r.list(); err != nil {
+	if err := r.list(func() time.Duration { return r.planBound(words) }); err != nil {
 		r.fail(err)
 	}
-	r.choose()
-	r.doc.Run.BoundNS = r.planBound(words).Nanoseconds()
 	if err := r.probeAll(words); err != nil {
 		r.fail(err)
 	}

@@ -22,8 +22,6 @@ const factsLimit = 8 * time.Second
 type DoctorOptions struct {
 	Options
 	ReadOnly bool // class read only
-
-	earlier *earlierRounds // set by Watch
 }
 
 // Doctor collects the host's facts, reads every device, creates and frees on
@@ -34,24 +32,18 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 	if err != nil {
 		return r.doc, err
 	}
-	r.doctor, r.readClass, r.earlier = true, o.ReadOnly, o.earlier
-	if r.earlier != nil && r.earlier.quiet {
-		r.readClass, r.store = true, nil
-	}
+	r.doctor, r.readClass = true, o.ReadOnly
 	if r.profile == nil {
 		r.collectFacts()
 	}
-	if err := r.list(); err != nil {
+	words := []string{"port", "gid", "mr", "uc", "rc", "ud"}
+	if err := r.list(func() time.Duration { return r.planBound(words) + factsLimit }); err != nil {
 		r.fail(err)
 	}
-	r.choose()
-	words := []string{"port", "gid", "mr", "uc", "rc", "ud"}
-	r.doc.Run.BoundNS = (r.planBound(words) + factsLimit).Nanoseconds()
 	if err := r.probeAll(words); err != nil {
 		r.fail(err)
 	}
 	r.askPeer()
-	r.keepEarlier()
 	for _, d := range r.doc.Devices {
 		r.fill(d)
 	}
@@ -95,8 +87,6 @@ func (dr *deviceRun) doctorSkips(row tableRow) (skip bool, why string) {
 		return true, "left out by --read-only"
 	case dr.tb && slices.Contains([]string{"rc", "ud"}, row.word):
 		return true, "doctor does not try it on Thunderbolt; probe --" + row.word + " does"
-	case dr.earlier != nil && dr.earlier.tried[dr.name]:
-		return true, "tried in an earlier round of this watch"
 	case dr.portState() != "active":
 		return true, "doctor creates nothing on a port that is not active"
 	}

@@ -195,7 +195,7 @@ func (dr *deviceRun) lockKeyOf(device string) string {
 
 // locked keeps rows for a device that another process has kept locked.
 func (dr *deviceRun) locked(err error, words []string) {
-	reason, detail, data := Guarded, "another rdmaprobe holds the device", map[string]any(nil)
+	reason, detail, data := Guarded, busyText, map[string]any(nil)
 	if dr.ctx.Err() != nil {
 		reason, detail = Interrupted, "the run was interrupted"
 	} else {
@@ -206,6 +206,8 @@ func (dr *deviceRun) locked(err error, words []string) {
 		dr.refuse(row, reason, detail, data)
 	}
 }
+
+const busyText = "another rdmaprobe holds the device"
 
 // busyData is how an observation tells of a lock that was not free in time.
 func busyData(err error) map[string]any {

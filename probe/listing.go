@@ -1,9 +1,11 @@
 package probe
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rdmaprobe/probe/guard"
@@ -17,14 +19,20 @@ var hostIDs = []string{"lib.load", "lib.symbols", "dev.enumerate"}
 var readIDs = []string{"dev.open", "port.query", "port.state", "gid.usable", "gid.ipv4_mapped"}
 
 // list runs the listing child: library, symbols and names. It fills in the
-// document's devices, and those that only the kernel has.
-func (r *run) list() error {
+// document's devices, those that were named or all, and those that only the
+// kernel has. Then the run begins in the ledger; bound says how long it can take.
+func (r *run) list(bound func() time.Duration) error {
 	a, err := r.try(r.ctx, r.request(taskList), false, nil)
 	r.takeListing(a)
+	r.choose()
+	r.doc.Run.BoundNS = bound().Nanoseconds()
 	r.begin()
 	for _, o := range append(a.rows, a.lost("", "", 0, hostIDs)...) {
 		o.Child = a.child()
 		r.observe(o)
+		if n, _ := dataInt(o.Data, "ignored"); n > 0 {
+			r.note(fmt.Sprintf("%d listed devices have no name, or one that another has, and are left out", n))
+		}
 	}
 	return err
 }
@@ -85,74 +93,100 @@ func deviceNames(devices []Device) string {
 	return strings.Join(names, ", ")
 }
 
-// stream reads all devices in one child. When it ends in device k, or its own
-// deadline comes after device k, another one goes on from there: one bad device
+// stream reads all devices in one child. When it ends in a device, or its own
+// deadline comes after one, another child goes on from there: one bad device
 // never hides the others. libibverbs alone waits five seconds for udev in the
 // open of a device whose node it may not use.
 func (r *run) stream() error {
-	skip, first := 0, true
-	for {
+	names, unlock := r.lockShared()
+	defer unlock()
+	for len(names) > 0 {
 		q := r.request(taskDevices)
-		q.Skip = skip
-		q.DeviceAddresses = map[string][]string{}
-		for _, d := range r.doc.Devices {
-			q.DeviceAddresses[d.Name] = addressesOf(r.facts, d.Name)
+		q.Devices, q.DeviceAddresses = names, map[string][]string{}
+		for _, n := range names {
+			q.DeviceAddresses[n] = addressesOf(r.facts, n)
 		}
 		a, err := r.try(r.ctx, q, false, nil)
-		if first {
-			r.takeListing(a)
-			r.begin()
-			r.keepHostRows(a)
-			first = false
-		}
-		next := r.takeStream(a, skip)
-		if err != nil || next >= len(a.listed) || next == skip || r.ctx.Err() != nil {
+		next := r.takeStream(a, names)
+		if err != nil || r.ctx.Err() != nil {
 			return err
 		}
-		skip = next
+		names = names[next:]
 	}
+	return nil
 }
 
-// keepHostRows keeps the rows of the listing part of the first streaming child.
-func (r *run) keepHostRows(a *attempt) {
-	for _, o := range a.rows {
-		if o.Device == "" {
-			o.Child = a.child()
-			r.observe(o)
-		}
-	}
-	if !a.saw("dev.enumerate", "") {
-		for _, o := range a.lost("", "", 0, hostIDs) {
-			r.observe(o)
-		}
-	}
-}
-
-// takeStream keeps what a streaming child saw of the devices after skip and
-// returns how many are done now, counting the one in which it ended.
-func (r *run) takeStream(a *attempt, skip int) int {
+// takeStream keeps what a streaming child saw and returns how many devices are
+// done, at least one, counting the one in which it ended.
+func (r *run) takeStream(a *attempt, names []string) int {
 	for _, d := range a.devices {
 		r.mergeDevice(d)
 	}
-	for _, o := range a.rows {
-		if o.Device != "" {
+	next := min(a.read, len(names))
+	var lost []Observation
+	if next == 0 || next < len(names) && (a.result.Outcome != guard.Completed || a.broken != "") {
+		lost = a.lost(names[next], taskDevices, 1, readIDs)
+		next++
+	}
+	for _, o := range append(a.rows, lost...) {
+		if slices.Contains(names[:next], o.Device) { // all else is read again
 			o.Child = a.child()
 			r.observe(o)
 		}
 	}
-	// Devices come in the order of the listing: the one after the last complete
-	// one is where the child ended.
-	next := skip + len(a.devices)
-	if a.result.Outcome == guard.Completed || len(a.listed) == 0 {
-		return next
-	}
-	if next < len(a.listed) {
-		name := a.listed[next].Name
-		for _, o := range a.lost(name, taskDevices, max(a.last.Port, 1), readIDs) {
-			r.observe(o)
+	return next
+}
+
+// lockShared takes the locks of the listed devices, all at once, and names those
+// that can be read: with their locks, or where locks cannot be made at all. The
+// rows of the others say why not.
+func (r *run) lockShared() (names []string, unlock func()) {
+	ctx, cancel := context.WithTimeout(r.ctx, r.opts.Timeout)
+	defer cancel()
+	locks, open := make([]*guard.Lock, len(r.doc.Devices)), make([]bool, len(r.doc.Devices))
+	var wg sync.WaitGroup
+	for i, d := range r.doc.Devices {
+		if d.Listed {
+			wg.Go(func() { locks[i], open[i] = r.newDeviceRun(d).lockToRead(ctx) })
 		}
 	}
-	return next + 1
+	wg.Wait()
+	for i, d := range r.doc.Devices {
+		if open[i] {
+			names = append(names, d.Name)
+		}
+	}
+	return names, func() {
+		for _, l := range locks {
+			l.Unlock()
+		}
+	}
+}
+
+// lockToRead takes the device's lock shared and tells whether it may be read.
+func (dr *deviceRun) lockToRead(ctx context.Context) (*guard.Lock, bool) {
+	row, _ := rowOf("port")
+	if c := dr.closedFor(row); c != nil {
+		dr.unread(Guarded, c.text(), c.data())
+		return nil, false
+	}
+	lock, err := guard.LockDevice(ctx, dr.locks, dr.lockKeyOf(dr.name), true)
+	switch {
+	case err == nil || dr.goesOnUnlocked(err):
+		return lock, true
+	case dr.ctx.Err() != nil:
+		dr.unread(Interrupted, "the run was interrupted", nil)
+	default:
+		dr.unread(Guarded, busyText, busyData(err))
+	}
+	return nil, false
+}
+
+// unread keeps the rows of a device that a listing did not read.
+func (dr *deviceRun) unread(reason Reason, detail string, data map[string]any) {
+	for _, id := range readIDs {
+		dr.observe(Observation{ID: id, Probe: taskDevices, Device: dr.name, Level: rdma.CapabilityUnknown, Reason: reason, Detail: detail, Data: data})
+	}
 }
 
 // mergeDevice adds what a child found out about a device.

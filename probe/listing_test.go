@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"slices"
 	"testing"
 
 	"rdmaprobe/probe/guard"
@@ -8,50 +9,57 @@ import (
 )
 
 // A listing goes on after the device in which its child ended, or after which the
-// child's own deadline came, and ends when it makes no progress.
+// child's own deadline came, and always makes progress.
 func TestTakeStream(t *testing.T) {
-	listed := []listedDevice{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+	all := []string{"a", "b", "c"}
 	for _, tt := range []struct {
 		name    string
-		listed  []listedDevice
+		asked   []string
 		outcome Outcome
-		skip    int
-		done    []string // devices that the child completed
+		began   int // devices of which the child sent a row
+		read    int // devices that it was done with
 		want    int
 		lost    string // the device whose rows tell how the child ended
+		kept    []string
 	}{
-		{"all", listed, guard.Completed, 0, []string{"a", "b", "c"}, 3, ""},
-		{"deadline after the first", listed, guard.Completed, 0, []string{"a"}, 1, ""},
-		{"deadline after the second, in a second child", listed, guard.Completed, 1, []string{"b"}, 2, ""},
-		{"deadline before any", listed, guard.Completed, 1, nil, 1, ""},
-		{"crash in the first", listed, guard.Crashed, 0, nil, 1, "a"},
-		{"crash in the second", listed, guard.Crashed, 0, []string{"a"}, 2, "b"},
-		{"crash in the last", listed, guard.TimedOut, 2, nil, 3, "c"},
-		{"crash after the last", listed, guard.Crashed, 0, []string{"a", "b", "c"}, 4, ""},
-		{"nothing listed", nil, guard.Crashed, 0, nil, 0, ""},
+		{"all", all, guard.Completed, 3, 3, 3, "", all},
+		{"deadline after the first", all, guard.Completed, 1, 1, 1, "", []string{"a"}},
+		{"deadline within the second, which is read again", all, guard.Completed, 2, 1, 1, "", []string{"a"}},
+		{"nothing was read", all, guard.Completed, 0, 0, 1, "a", []string{"a"}},
+		{"crash in the first", all, guard.Crashed, 0, 0, 1, "a", []string{"a"}},
+		{"crash in the second", all, guard.Crashed, 2, 1, 2, "b", []string{"a", "b"}},
+		{"hang in the last", all[2:], guard.TimedOut, 1, 0, 1, "c", []string{"c"}},
+		{"crash after the last", all, guard.Crashed, 3, 3, 3, "", all},
+		{"more than was asked for", all, guard.Completed, 3, 9, 3, "", all},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &run{}
 			r.doc = NewDocument(Tool{}, nil)
-			a := &attempt{listed: tt.listed, result: guard.Result{Outcome: tt.outcome}}
-			for _, l := range tt.listed {
-				r.doc.Devices = append(r.doc.Devices, Device{Name: l.Name, Listed: true})
+			a := &attempt{read: tt.read, result: guard.Result{Outcome: tt.outcome, PID: 1}}
+			if tt.outcome == guard.Completed && tt.read == 0 {
+				a.broken = "the run was interrupted"
 			}
-			for _, name := range tt.done {
+			for _, name := range tt.asked[:tt.began] {
+				r.doc.Devices = append(r.doc.Devices, Device{Name: name, Listed: true})
 				a.devices = append(a.devices, Device{Name: name, Listed: true, Transport: "infiniband"})
 				a.rows = append(a.rows, Observation{ID: "dev.open", Device: name, Level: rdma.CapabilityConfirmed})
 			}
-			if got := r.takeStream(a, tt.skip); got != tt.want {
+			if got := r.takeStream(a, tt.asked); got != tt.want {
 				t.Errorf("%d devices are done, want %d", got, tt.want)
 			}
-			seen := map[string]int{}
+			var kept, lost []string
 			for _, o := range r.doc.Observations {
+				kept = append(kept, o.Device)
 				if o.Level == rdma.CapabilityUnknown {
-					seen[o.Device]++
+					lost = append(lost, o.Device)
 				}
 			}
-			if tt.lost == "" && len(seen) > 0 || tt.lost != "" && (len(seen) != 1 || seen[tt.lost] != len(readIDs)) {
-				t.Errorf("unknown rows by device: %v, want %d of %q", seen, len(readIDs), tt.lost)
+			slices.Sort(kept)
+			if kept = slices.Compact(kept); !slices.Equal(kept, tt.kept) {
+				t.Errorf("rows of %v, want %v", kept, tt.kept)
+			}
+			if lost = slices.Compact(lost); tt.lost == "" && len(lost) > 0 || tt.lost != "" && !slices.Equal(lost, []string{tt.lost}) {
+				t.Errorf("%v ended a child, want %q", lost, tt.lost)
 			}
 		})
 	}

@@ -26,7 +26,7 @@ func Names(ctx context.Context, o Options) []string {
 	case r.facts.SysfsDevices != nil:
 		names = r.facts.SysfsDevices
 	default:
-		if r.list() == nil {
+		if r.list(r.bound) == nil {
 			for _, d := range r.doc.Devices {
 				names = append(names, d.Name)
 			}

@@ -37,12 +37,11 @@ func MakePlan(ctx context.Context, o Options) (*Plan, error) {
 	if err != nil {
 		return &Plan{Exit: r.doc.Exit}, err
 	}
-	if err := r.list(); err != nil {
+	words := o.words()
+	if err := r.list(func() time.Duration { return r.planBound(words) }); err != nil {
 		r.fail(err)
 		return &Plan{Exit: r.doc.Exit}, err
 	}
-	r.choose()
-	words := o.words()
 	p := &Plan{Devices: []PlannedDevice{}, Bound: r.planBound(words), Notes: r.doc.Notes, Exit: r.exit.code()}
 	for _, d := range r.doc.Devices {
 		if d.Listed {
@@ -64,6 +63,12 @@ func (r *run) planDevice(d Device, words []string) PlannedDevice {
 		pd.Steps = append(pd.Steps, s)
 	}
 	return pd
+}
+
+// streamBound is how long a listing can take at most: a child to name the
+// devices, the wait for their locks, and a child for each.
+func (r *run) streamBound() time.Duration {
+	return r.opts.Timeout + time.Duration(1+len(r.doc.Devices))*r.bound()
 }
 
 // planBound is how long a run can take at most: the listing, then Thunderbolt

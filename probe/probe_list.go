@@ -2,7 +2,6 @@ package probe
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,14 +22,33 @@ func (s *session) list(load func() (*rdma.Library, error)) (*rdma.DeviceList, []
 		r.fail("ibv_get_device_list", err)
 		return nil, nil
 	}
-	devices := l.Devices()
+	devices, ignored := named(l.Devices())
 	listed := make([]listedDevice, len(devices))
 	for i, d := range devices {
 		listed[i] = describeListed(d)
 	}
 	_ = s.child.Send(msgListed, listed)
-	r.counted("ibv_get_device_list", uint64(len(devices)))
+	if ignored > 0 {
+		r.o.Data = map[string]any{"ignored": ignored}
+	}
+	r.counted("ibv_get_device_list", uint64(len(devices)+ignored))
 	return l, devices
+}
+
+// named are the devices that can be told apart: a name is all that a probe finds
+// its device by. Bytes that are no text are replaced in it.
+func named(all []rdma.Device) (devices []rdma.Device, ignored int) {
+	seen := map[string]bool{"": true}
+	for _, d := range all {
+		d.Name = strings.ToValidUTF8(d.Name, "\ufffd")
+		if seen[d.Name] {
+			ignored++
+			continue
+		}
+		seen[d.Name] = true
+		devices = append(devices, d)
+	}
+	return devices, ignored
 }
 
 // describeListed reads what needs no open device.
@@ -100,21 +118,29 @@ func (s *session) symbols(lib *rdma.Library) {
 	r.confirmed("dlsym", nonNull, present)
 }
 
-// streamDevices reads every device but the first req.Skip, one after the other.
-// When the process dies in one, the parent starts another that skips it.
+// streamDevices reads the devices that are asked for, one after the other. When
+// the process dies in one, the parent starts another that goes on after it.
 func (s *session) streamDevices(devices []rdma.Device) {
-	for i, d := range devices {
-		if i < s.req.Skip {
-			continue
-		}
-		s.dev, s.device, s.ctx, s.noAttr = d, d.Name, 0, ""
+	for i, name := range s.req.Devices {
+		s.device, s.ctx, s.noAttr = name, 0, ""
 		s.failed = map[string]bool{}
-		s.readDevice(s.req.DeviceAddresses[d.Name])
-		if why, _ := s.ended(); why != "" {
+		if at := slices.IndexFunc(devices, func(d rdma.Device) bool { return d.Name == name }); at >= 0 {
+			s.dev = devices[at]
+			s.readDevice(s.req.DeviceAddresses[name])
+		} else {
+			s.skip(Precondition, noLongerListed, 0, readIDs...)
+		}
+		why, _ := s.ended()
+		if why == "" || i == 0 { // what others used up of the time is not this device's fault
+			_ = s.child.Send(msgRead, name)
+		}
+		if why != "" {
 			return
 		}
 	}
 }
+
+const noLongerListed = "the device is no longer listed"
 
 // readDevice is the read class of one device in one go: open, attributes, ports
 // and GID tables.
@@ -122,15 +148,20 @@ func (s *session) readDevice(addresses []string) {
 	d := &Device{Name: s.device, Listed: true, Ports: []Port{}}
 	if !s.openDevice() {
 		s.skip(Precondition, "the device could not be opened", 1, "port.query", "port.state", "gid.usable", "gid.ipv4_mapped")
-		_ = s.child.Send(msgDevice, d)
 		return
 	}
 	s.queryPorts(d)
 	for i := range d.Ports {
 		s.queryGIDs(&d.Ports[i], addresses)
+		s.tell(d, d.Ports[i])
 	}
-	if err := s.closeDevice(); err != nil {
-		s.begin("dev.open", 0, nil).fail("ibv_close_device", fmt.Errorf("after reading the device: %w", err))
-	}
-	_ = s.child.Send(msgDevice, d)
+	s.closeDevice()
+}
+
+// tell sends the parent what is known of a device, with the given ports: what
+// comes after may be the end of this process.
+func (s *session) tell(d *Device, ports ...Port) {
+	part := *d
+	part.Ports = ports
+	_ = s.child.Send(msgDevice, part)
 }

@@ -12,7 +12,8 @@ import (
 // Bounds on what a provider may claim to have.
 const (
 	maxPorts = 32
-	maxGIDs  = 16384
+	maxGIDs  = 16384 // slots that are read
+	maxKept  = 4096  // slots that a document shows: a message to the parent has an end
 )
 
 // probePort opens the device and reads its attributes and those of every port.
@@ -22,17 +23,17 @@ func probePort(s *session) {
 		s.skip(Precondition, "the device could not be opened", s.req.Port, "port.query", "port.state")
 		return
 	}
-	defer func() { _ = s.closeDevice() }()
+	defer s.closeDevice()
 	s.queryPorts(d)
-	_ = s.child.Send(msgDevice, d)
 }
 
 // queryPorts fills in the device's attributes and ports, with the rows
 // port.query and port.state of each.
 func (s *session) queryPorts(d *Device) {
 	ports := s.queryDevice(d)
+	s.tell(d)
 	if ports == 0 {
-		s.skip(Invalid, "the device says that it has no ports", 0, "port.query", "port.state")
+		s.skip(Invalid, noPorts, 0, "port.query", "port.state")
 	}
 	for n := 1; n <= ports; n++ {
 		if why, detail := s.ended(); why != "" {
@@ -42,6 +43,8 @@ func (s *session) queryPorts(d *Device) {
 		s.queryPort(d, n)
 	}
 }
+
+const noPorts = "the device says that it has no ports"
 
 // queryDevice reads the device's attributes and says how many ports to query.
 // A failure is told in the rows of port.query: the vocabulary has no id for it.
@@ -54,7 +57,7 @@ func (s *session) queryDevice(d *Device) int {
 	}
 	d.Attr = deviceAttr(&a)
 	d.NodeGUID = guidText(hostGUID(a.NodeGUID))
-	return min(int(a.PhysPortCnt), maxPorts)
+	return min(int(a.PhysPortCnt), maxPorts) // the attributes show how many it claims
 }
 
 // queryPort reads one port, several times when that was asked for.
@@ -67,13 +70,13 @@ func (s *session) queryPort(d *Device, n int) {
 	if _, err := rdma.IbvQueryPortAttr(s.ctx, uint8(n), &a); err != nil {
 		r.fail("ibv_query_port", err)
 		s.skip(Precondition, "the port could not be queried", n, "port.state")
-		delete(s.failed, "port.query") // another port's answer is its own
-		delete(s.failed, "port.state")
 		return
 	}
 	p := port(n, &a)
 	r.confirmed("ibv_query_port", Return{}, nil)
+	s.tell(d, p)
 	s.samplePort(n, &p)
+	s.tell(d, p)
 	d.Ports = append(d.Ports, p)
 }
 
@@ -121,8 +124,11 @@ func probeGID(s *session) {
 		s.skip(Precondition, "the device could not be opened", s.req.Port, ids...)
 		return
 	}
-	defer func() { _ = s.closeDevice() }()
+	defer s.closeDevice()
 	ports := s.queryDevice(d)
+	if ports == 0 {
+		s.skip(Precondition, noPorts, 0, ids...)
+	}
 	for n := 1; n <= ports; n++ {
 		s.begin("gid.usable", n, nil)
 		var a rdma.IbvPortAttr
@@ -132,49 +138,74 @@ func probeGID(s *session) {
 		}
 		p := port(n, &a)
 		s.queryGIDs(&p, s.req.Addresses)
-		d.Ports = append(d.Ports, p)
+		s.tell(d, p)
 	}
-	_ = s.child.Send(msgDevice, d)
 }
 
-// queryGIDs reads the whole table of a port: gaps can be of any length, and an
-// empty slot reads as success with zeros.
+// queryGIDs reads the whole table of a port, with its rows: gaps can be of any
+// length, and an empty slot reads as success with zeros.
 func (s *session) queryGIDs(p *Port, addresses []string) {
 	r := s.begin("gid.usable", p.Num, nil)
-	entries, mapped := min(int64(p.Attr.GIDTblLen), maxGIDs), 0
-	var last error
-	for i := range int(entries) {
-		if why, detail := s.ended(); why != "" {
-			r.unknown(why, fmt.Sprintf("%s after %d of %d entries", detail, i, entries))
-			s.skip(why, detail, p.Num, "gid.ipv4_mapped")
-			return
-		}
-		g, present, err := s.queryGID(p, i)
-		if err != nil {
-			last = err
-		}
-		if !present {
-			continue
-		}
-		if g.Class == "ipv4_mapped" {
-			mapped++
-		}
-		p.GIDs = append(p.GIDs, g)
-	}
-	if last != nil && len(p.GIDs) == 0 {
-		r.fail("ibv_query_gid", last)
+	t, why, detail := s.scanGIDs(p)
+	switch {
+	case why != "":
+		r.unknown(why, fmt.Sprintf("%s after %d of %d entries", detail, t.read, t.entries))
+		s.skip(why, detail, p.Num, "gid.ipv4_mapped")
+		return
+	case t.usable == 0 && t.err != nil:
+		r.fail("ibv_query_gid", t.err)
 		s.skip(Precondition, "the GID table could not be read", p.Num, "gid.ipv4_mapped")
 		return
 	}
-	r.o.Data = map[string]any{"entries": entries}
-	if int64(p.Attr.GIDTblLen) > maxGIDs {
-		r.o.Data["claimed"] = p.Attr.GIDTblLen
+	r.set("entries", t.entries)
+	if int64(p.Attr.GIDTblLen) > t.entries {
+		r.set("claimed", p.Attr.GIDTblLen)
+	}
+	if t.usable > len(p.GIDs) {
+		r.set("kept", len(p.GIDs))
 	}
 	if g, why, ok := chooseGID(p.LinkLayer, p.GIDs, addresses); ok {
-		r.o.Data["index"], r.o.Data["why"] = g.Index, why
+		r.set("index", g.Index)
+		r.set("why", why)
 	}
-	r.counted("ibv_query_gid", uint64(len(p.GIDs)))
-	s.begin("gid.ipv4_mapped", p.Num, nil).counted("ibv_query_gid", uint64(mapped))
+	r.counted("ibv_query_gid", uint64(t.usable))
+	s.begin("gid.ipv4_mapped", p.Num, nil).counted("ibv_query_gid", uint64(t.mapped))
+}
+
+// gidTable is what a scan of a port's GID table found.
+type gidTable struct {
+	entries              int64 // as claimed, within our bound
+	read, usable, mapped int
+	err                  error // of the last slot that could not be read
+}
+
+// scanGIDs reads a table into the port. It stops when the session has to.
+func (s *session) scanGIDs(p *Port) (t gidTable, why Reason, detail string) {
+	t.entries = min(int64(p.Attr.GIDTblLen), maxGIDs)
+	for ; t.read < int(t.entries); t.read++ {
+		if why, detail = s.ended(); why != "" {
+			return t, why, detail
+		}
+		g, present, err := s.queryGID(p, t.read)
+		switch {
+		case err != nil:
+			t.err = err
+		case present:
+			t.add(p, g)
+		}
+	}
+	return t, "", ""
+}
+
+// add counts a slot that is not empty, and keeps it while there is room.
+func (t *gidTable) add(p *Port, g GID) {
+	t.usable++
+	if g.Class == "ipv4_mapped" {
+		t.mapped++
+	}
+	if len(p.GIDs) < maxKept {
+		p.GIDs = append(p.GIDs, g)
+	}
 }
 
 // queryGID reads one slot. The extended query tells its type and interface; a

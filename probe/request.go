@@ -14,7 +14,7 @@ type request struct {
 	Device      string   `json:"device,omitempty"`
 	Port        int      `json:"port,omitempty"`        // the one to work on
 	Thunderbolt bool     `json:"thunderbolt,omitempty"` // the parent's judgement of the device
-	Skip        int      `json:"skip,omitempty"`        // taskDevices: how many devices are done already
+	Devices     []string `json:"devices,omitempty"`     // taskDevices: which, in this order
 	Addresses   []string `json:"addresses,omitempty"`   // of the device's own interface
 	GIDIndex    *int     `json:"gid_index,omitempty"`   // taken as given
 	MRSize      int      `json:"mr_size,omitempty"`     // bytes
@@ -38,6 +38,7 @@ const (
 	msgLibrary     = "library"     // Library
 	msgListed      = "listed"      // []listedDevice
 	msgDevice      = "device"      // Device, as far as it is known
+	msgRead        = "read"        // a device's name: the child is done with it
 	msgCall        = "call"        // callMessage, before a provider call
 	msgObservation = "observation" // Observation
 	msgFault       = "fault"       // the simulated provider is about to misbehave

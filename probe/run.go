@@ -33,9 +33,8 @@ type run struct {
 	path     string        // of the ledger; "" for none
 	readOnly string        // why nothing of class create and up is tried; "" when it may be
 
-	doctor    bool           // diagnose: see doctorSkips
-	readClass bool           // diagnose with class read only
-	earlier   *earlierRounds // the rounds of a watch before this one
+	doctor    bool // diagnose: see doctorSkips
+	readClass bool // diagnose with class read only
 	channel   *sideChannel
 
 	exit     exitState // under mu while devices are probed
@@ -236,7 +235,7 @@ func (r *run) begin() {
 	}
 	r.run = lr
 	r.doc.Run.ID, r.doc.Run.Seq = lr.ID, lr.N
-	for _, d := range r.doc.Devices {
+	for _, d := range r.listed {
 		r.keepDevice(d)
 	}
 }
@@ -253,12 +252,9 @@ func (r *run) finish(command string) (*Document, error) {
 	sortRows(r.doc)
 	r.doc.Run.DurationNS = time.Since(r.started).Nanoseconds()
 	r.doc.Findings = r.findings(command)
-	if r.doctor {
-		r.doc.Verdict = VerdictOf(r.doc)
-	}
 	r.exit.interrupted = r.ctx.Err() != nil
 	r.exit.contained = slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
-		return o.Child != nil && o.Child.Outcome != guard.Completed
+		return o.Run == r.doc.Run.ID && o.Child != nil && o.Child.Outcome != guard.Completed
 	})
 	if command == "probe" || command == "doctor" {
 		r.exit.finding = slices.ContainsFunc(r.doc.Findings, func(f Finding) bool { return f.Severity == SeverityError })

@@ -77,7 +77,7 @@ func (r *row) send() {
 	if r.o.Level == "" {
 		r.o.Level = rdma.CapabilityUnknown
 	}
-	if r.o.Level == rdma.CapabilityUnknown && r.o.Reason != "" && r.o.Reason != NotTried {
+	if r.o.tried() && r.o.Level == rdma.CapabilityUnknown || r.o.Level == rdma.CapabilityRejected {
 		r.s.failed[r.o.ID] = true
 	}
 	_ = r.s.child.Send(msgObservation, r.o)
@@ -105,9 +105,6 @@ func (r *row) fail(call string, err error) {
 	r.o.Level, r.o.Reason = judge(evidence(r.o.ID).Class, p, err)
 	r.o.Detail = err.Error()
 	r.s.refused = r.o.Level == rdma.CapabilityRejected || r.o.Reason == Invalid || r.o.Reason == Permission
-	if r.o.Level == rdma.CapabilityRejected {
-		r.s.failed[r.o.ID] = true
-	}
 	r.send()
 }
 
@@ -125,7 +122,6 @@ func (s *session) skip(reason Reason, detail string, port int, ids ...string) {
 			p = port
 		}
 		o := Observation{ID: id, Probe: s.probe, Device: s.device, Port: p, Level: rdma.CapabilityUnknown, Reason: reason, Detail: detail}
-		s.failed[id] = true
 		_ = s.child.Send(msgObservation, o)
 	}
 }
