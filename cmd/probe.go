@@ -19,6 +19,7 @@ type probeFlags struct {
 	port, gidIndex            int
 	mrSize                    size
 	peer, peerDevice          string
+	handshake                 string
 	timeout                   time.Duration
 }
 
@@ -57,6 +58,7 @@ func (f *probeFlags) register(c *cobra.Command) {
 	fl.StringSliceVar(&f.sizes, "size", nil, "size of a message (repeatable, or a,b; default 64)")
 	fl.IntVar(&f.iters, "iters", 100, "messages of a ping-pong")
 	fl.StringVar(&f.peer, "peer", "", "the other end: HOST[:PORT] where rdmaprobe serve runs")
+	fl.StringVar(&f.handshake, "handshake", "", "how --peer is spoken to: rdmaprobe (the default) or ibv (rdma-core's ping-pong tools)")
 	fl.StringVar(&f.peerDevice, "peer-device", "", "the other end: another device of this machine")
 	fl.StringSliceVar(&f.only, "only", nil, "instead of the usual set: "+fmt.Sprint(probe.Words()))
 	fl.StringSliceVar(&f.require, "require", nil, "fail unless this capability or evidence id is confirmed")
@@ -114,7 +116,10 @@ func (f *probeFlags) apply(c *cobra.Command, o *probe.Options) error {
 		}
 		o.Sizes = append(o.Sizes, int(n))
 	}
-	o.AllowRTR, o.Iterations, o.Peer, o.PeerDevice = f.allowRTR, f.iters, f.peer, f.peerDevice
+	o.AllowRTR, o.Peer, o.PeerDevice, o.Handshake = f.allowRTR, f.peer, f.peerDevice, f.handshake
+	if c.Flags().Changed("iters") {
+		o.Iterations = f.iters
+	}
 	if c.Flags().Changed("iters") && f.iters < 1 {
 		return &probe.UsageError{Text: fmt.Sprintf("--iters %d: want at least 1", f.iters)}
 	}

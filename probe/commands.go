@@ -101,6 +101,9 @@ func (r *run) findings(command string) []Finding {
 // peers are the other ends that this run has heard of: only where it meant to
 // send something.
 func (r *run) peers() []PeerFacts {
+	if len(r.peersSeen) > 0 {
+		return r.peersSeen
+	}
 	if r.opts.AllowRTR || r.opts.asks("pingpong") || r.opts.asks("write") {
 		return r.simulatedPeers()
 	}

@@ -12,6 +12,7 @@ import (
 // deviceRun is one device going through the rows of the table.
 type deviceRun struct {
 	*run
+	ctx      context.Context // the run's, or that of one session of it
 	name     string
 	identity string
 	tb       bool
@@ -19,12 +20,14 @@ type deviceRun struct {
 	held     []*guard.Lock   // that one, and the other end's where it is on this machine
 	unlocked string          // why nothing but class read is tried without the lock; "" when it is held
 	twin     *twin           // that other end
+	link     *link           // the session with another host; nil: none
+	task     *openTask       // what the next child takes part in with another host's; nil: nothing
 	failed   map[string]bool // stages that were tried in this run and did not succeed
 	closures []closure       // what earlier events, and this run's own, have closed
 }
 
 func (r *run) newDeviceRun(d Device) *deviceRun {
-	dr := &deviceRun{run: r, name: d.Name, failed: map[string]bool{}}
+	dr := &deviceRun{run: r, ctx: r.ctx, name: d.Name, failed: map[string]bool{}}
 	dr.identify()
 	return dr
 }
@@ -88,6 +91,7 @@ func (r *run) probeDevice(d Device, words []string) error {
 		r.step(d.Name, w)
 		first = cmp.Or(first, dr.one(row))
 	}
+	dr.closeLink()
 	if !dr.doctor {
 		dr.tellPreflight()
 	}
@@ -189,6 +193,9 @@ func (dr *deviceRun) intentFor(row tableRow) intentBody {
 // attempt runs the row's child and keeps what came of it.
 func (dr *deviceRun) attempt(row tableRow) error {
 	q := dr.requestFor(row)
+	if t := dr.task; t != nil {
+		q.conn, q.soft = t.file, t.soft(dr.opts.Timeout)
+	}
 	leave := dr.tb && row.class >= ClassCreate && !dr.opts.Kill
 	a, err := dr.try(dr.ctx, q, leave, dr.lock)
 	for _, d := range a.devices {

@@ -22,6 +22,8 @@ const factsLimit = 8 * time.Second
 type DoctorOptions struct {
 	Options
 	ReadOnly bool // class read only
+
+	earlier *earlierRounds // set by Watch
 }
 
 // Doctor collects the host's facts, reads every device, creates and frees on
@@ -32,7 +34,10 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 	if err != nil {
 		return r.doc, err
 	}
-	r.doctor, r.readClass = true, o.ReadOnly
+	r.doctor, r.readClass, r.earlier = true, o.ReadOnly, o.earlier
+	if r.earlier != nil && r.earlier.quiet {
+		r.readClass, r.store = true, nil
+	}
 	if r.profile == nil {
 		r.collectFacts()
 	}
@@ -44,6 +49,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 		r.fail(err)
 	}
 	r.askPeer()
+	r.keepEarlier()
 	for _, d := range r.doc.Devices {
 		r.fill(d)
 	}
@@ -65,8 +71,12 @@ func (r *run) askPeer() {
 	if r.opts.Peer == "" {
 		return
 	}
-	r.channel = r.simulatedChannel()
-	if r.channel == nil || r.channel.facts.Errno == nil {
+	if r.profile == nil {
+		r.askPeerHello()
+	} else {
+		r.channel = r.simulatedChannel()
+	}
+	if r.channel == nil || r.channel.facts.Errno == nil && r.channel.why == "" {
 		return
 	}
 	for _, d := range r.doc.Devices {
@@ -87,6 +97,8 @@ func (dr *deviceRun) doctorSkips(row tableRow) (skip bool, why string) {
 		return true, "left out by --read-only"
 	case dr.tb && slices.Contains([]string{"rc", "ud"}, row.word):
 		return true, "doctor does not try it on Thunderbolt; probe --" + row.word + " does"
+	case dr.earlier != nil && dr.earlier.tried[dr.name]:
+		return true, "tried in an earlier round of this watch"
 	case dr.portState() != "active":
 		return true, "doctor creates nothing on a port that is not active"
 	}

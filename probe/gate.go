@@ -39,10 +39,16 @@ func (dr *deviceRun) one(row tableRow) error {
 	if row.class >= ClassTransition && dr.channelFailed(row) {
 		return nil
 	}
-	if row.class >= ClassCreate && !dr.mayCreate(row) {
+	if row.class >= ClassTransition && dr.remote() && (!dr.reach(row) || !dr.openTask(row)) {
 		return nil
 	}
-	return dr.attempt(row)
+	if row.class >= ClassCreate && !dr.mayCreate(row) {
+		dr.dropTask()
+		return nil
+	}
+	err := dr.attempt(row)
+	dr.finishTask(row)
+	return err
 }
 
 // mayCreate records the intent of a probe that is more than a query. Without a
@@ -84,15 +90,7 @@ func (dr *deviceRun) channelFailed(row tableRow) bool {
 	if c == nil || c.facts.Errno == nil {
 		return false
 	}
-	for _, id := range row.ids(nil) {
-		o := Observation{ID: id, Probe: row.word, Device: dr.name, Port: dr.port()}
-		if evidence(id).Class == ClassData {
-			dr.observe(c.failedRow(o))
-			continue
-		}
-		o.Level, o.Reason, o.Detail = rdma.CapabilityUnknown, Precondition, "the peer could not be asked for its address"
-		dr.observe(o)
-	}
+	dr.unreachable(row, c)
 	return true
 }
 

@@ -1,10 +1,13 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"rdmaprobe/probe/peer"
 )
 
 // Options are what a run is asked to do. The zero value of a field is its
@@ -24,6 +27,7 @@ type Options struct {
 	Types      []string // uc, rc: what transition and data probes connect; none: every type that is confirmed
 	AllowRTR   bool     // consent to RTR and RTS
 	Peer       string   // HOST[:PORT] of the other end
+	Handshake  string   // how the other end is spoken to: "" or rdmaprobe, or ibv (rdma-core's ping-pong tools)
 	PeerDevice string   // the other end: another device of this machine
 	Sizes      []int    // of messages, bytes; none: 64
 	Iterations int      // messages of a ping-pong; 0: 100
@@ -35,6 +39,8 @@ type Options struct {
 
 	Progress      func(Progress)    // called as the run goes on; may be nil
 	OnObservation func(Observation) // called with every row that is kept, as it is observed, one call at a time; may be nil
+
+	server bool // set by Serve
 }
 
 // ProviderOptions say whose functions are called.
@@ -108,6 +114,9 @@ const (
 )
 
 func (o *Options) checkData() error {
+	if err := o.checkPeer(); err != nil {
+		return err
+	}
 	if len(o.Sizes) == 0 {
 		o.Sizes = []int{defaultSize}
 	}
@@ -119,12 +128,42 @@ func (o *Options) checkData() error {
 			return usagef("--size %d: want 1 byte to 16 MiB", n)
 		}
 	}
-	if o.Peer != "" && o.PeerDevice != "" {
-		return usagef("--peer and --peer-device name two other ends: drop one")
-	}
 	if o.Iterations < 1 || o.Iterations > maxIterations {
 		return usagef("--iters %d: want 1 to %d", o.Iterations, maxIterations)
 	}
+	return nil
+}
+
+// checkPeer refuses another end that cannot be, and fills in what rdma-core's
+// tools take for granted.
+func (o *Options) checkPeer() error {
+	if o.Peer != "" && o.PeerDevice != "" {
+		return usagef("--peer and --peer-device name two other ends: drop one")
+	}
+	if o.Peer != "" {
+		if _, _, err := peer.SplitTarget(o.Peer, peer.DefaultPort); err != nil {
+			return usagef("--peer %v", err)
+		}
+	}
+	if o.Handshake != "" && o.Peer == "" && !o.server {
+		return usagef("--handshake %s: say with --peer HOST who is at the other end", o.Handshake)
+	}
+	switch o.Handshake {
+	case "", remoteOwn:
+		return nil
+	case remoteStock:
+	default:
+		return usagef("--handshake %s: want %s or %s", o.Handshake, remoteOwn, remoteStock)
+	}
+	switch {
+	case len(o.Types) != 1:
+		return usagef("--handshake ibv: say which tool is at the other end, with --uc for ibv_uc_pingpong or --rc for ibv_rc_pingpong")
+	case len(o.Sizes) > 1:
+		return usagef("--handshake ibv: rdma-core's tools send messages of one size")
+	case len(o.Sizes) == 0:
+		o.Sizes = []int{peer.StockSize}
+	}
+	o.Iterations = cmp.Or(o.Iterations, peer.StockIters)
 	return nil
 }
 

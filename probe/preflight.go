@@ -92,7 +92,7 @@ func (dr *deviceRun) hostMissing(d Device, port *Port) []string {
 	if dr.tb && !dr.opts.Force && slices.ContainsFunc(dr.facts.KernelLog, failedRTR.MatchString) {
 		missing = append(missing, "a boot without a failed transition to RTR in its kernel log, or --force")
 	}
-	if dr.tb && dr.profile == nil {
+	if dr.tb && dr.profile == nil && dr.opts.Peer == "" && !dr.serving() {
 		missing = append(missing, "a peer at the other end of the cable: on Thunderbolt nothing can be proven on one host")
 	}
 	return missing
@@ -108,6 +108,9 @@ func (p preflight) text() string { return "needs " + strings.Join(p.missing, "; 
 // wantsType tells whether transition and data probes connect this type here:
 // those that were named, else those that this run has confirmed.
 func (dr *deviceRun) wantsType(t qpType) bool {
+	if dr.serving() {
+		return true // the client says which
+	}
 	if len(dr.opts.Types) > 0 {
 		return slices.Contains(dr.opts.Types, string(t))
 	}
@@ -125,7 +128,7 @@ func (dr *deviceRun) confirmedHere(id string) bool {
 
 // connectable says what keeps a transition or data row from being tried.
 func (dr *deviceRun) connectable(row tableRow) (why string, data map[string]any) {
-	if !dr.confirmedHere(row.qp.id("create")) {
+	if !dr.serving() && !dr.confirmedHere(row.qp.id("create")) {
 		return fmt.Sprintf("needs a confirmed %s of this run", row.qp.id("create")), nil
 	}
 	for _, id := range row.qp.steps("rtr", "rts") {
@@ -144,8 +147,9 @@ func (dr *deviceRun) dataFor(row tableRow) *dataRequest {
 	p := dr.preflightOf()
 	q := &dataRequest{
 		Type: row.qp, Sizes: dr.opts.Sizes, Iterations: dr.opts.Iterations, GIDIndex: p.gidIndex, GID: p.gid, GIDWhy: p.why,
-		LossNS: dr.opts.Timeout.Nanoseconds() / 20,
+		LossNS: dr.opts.Timeout.Nanoseconds() / 20, Task: row.option,
 	}
+	dr.task.fill(q)
 	if dr.twin != nil {
 		q.PeerDevice, q.PeerPort, q.PeerGID = dr.opts.PeerDevice, dr.twin.port, dr.twin.gidIndex
 	}

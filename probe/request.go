@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/json"
+	"os"
 	"time"
 )
 
@@ -25,6 +26,9 @@ type request struct {
 	DeviceAddresses map[string][]string `json:"device_addresses,omitempty"` // taskDevices: Addresses by device
 
 	Data *dataRequest `json:"data,omitempty"` // transition and data probes
+
+	conn *os.File      // inherited by the child: the connection to the other host's end
+	soft time.Duration // the child's own deadline; 0: that of the run
 }
 
 // Listing tasks; every other task is a word of the table.

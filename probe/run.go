@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,9 +34,12 @@ type run struct {
 	path     string        // of the ledger; "" for none
 	readOnly string        // why nothing of class create and up is tried; "" when it may be
 
-	doctor    bool // diagnose: see doctorSkips
-	readClass bool // diagnose with class read only
+	doctor    bool           // diagnose: see doctorSkips
+	readClass bool           // diagnose with class read only
+	earlier   *earlierRounds // the rounds of a watch before this one
 	channel   *sideChannel
+	peersSeen []PeerFacts // other ends that announced themselves; under mu
+	orderly   bool        // the end of the context is how this run is meant to end
 
 	exit     exitState // under mu while devices are probed
 	platform struct{ os, build string }
@@ -252,7 +256,10 @@ func (r *run) finish(command string) (*Document, error) {
 	sortRows(r.doc)
 	r.doc.Run.DurationNS = time.Since(r.started).Nanoseconds()
 	r.doc.Findings = r.findings(command)
-	r.exit.interrupted = r.ctx.Err() != nil
+	if r.doctor {
+		r.doc.Verdict = VerdictOf(r.doc)
+	}
+	r.exit.interrupted = r.ctx.Err() != nil && !r.orderly
 	r.exit.contained = slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
 		return o.Run == r.doc.Run.ID && o.Child != nil && o.Child.Outcome != guard.Completed
 	})
@@ -313,7 +320,7 @@ func (r *run) spec(q *request, leave bool, lock *guard.Lock) (guard.Spec, error)
 	if err != nil {
 		return guard.Spec{}, fmt.Errorf("encode request: %w", err)
 	}
-	return guard.Spec{Exe: r.exe, Args: []string{childArg}, Request: b, Soft: r.opts.Timeout, Ladder: ladder, Leave: leave, Lock: lock}, nil
+	return guard.Spec{Exe: r.exe, Args: []string{childArg}, Request: b, Soft: cmp.Or(q.soft, r.opts.Timeout), Ladder: ladder, Leave: leave, Lock: lock, Conn: q.conn}, nil
 }
 
 // ladder is what follows a child's own deadline.

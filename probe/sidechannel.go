@@ -12,6 +12,7 @@ import (
 // A simulated machine's is what its profile says; absent, it works.
 type sideChannel struct {
 	facts *ControlFacts
+	why   string // a failure without a number; "" when it came up
 }
 
 // simulatedChannel is the side channel of a profile, nil when nothing asks for
@@ -29,7 +30,7 @@ func (r *run) simulatedChannel() *sideChannel {
 		p := r.profile.Platform()
 		f.Errno = &Errno{Number: n, Name: rdma.ErrnoNameOn(p, n), Platform: p}
 	}
-	return &sideChannel{f}
+	return &sideChannel{facts: f}
 }
 
 // failedRow is a data row whose side channel did not come up: the peer's address
@@ -37,7 +38,10 @@ func (r *run) simulatedChannel() *sideChannel {
 func (c *sideChannel) failedRow(o Observation) Observation {
 	o.Level, o.Reason, o.Errno, o.Call = rdma.CapabilityUnknown, Unreachable, c.facts.Errno, "connect"
 	o.Detail = fmt.Sprintf("the side channel to %s failed after %v", cmp.Or(c.facts.PeerName, "the peer"), c.facts.Elapsed.Round(time.Millisecond))
-	if c.facts.Errno != nil {
+	switch {
+	case c.why != "":
+		o.Detail += ": " + printable(c.why)
+	case c.facts.Errno != nil:
 		o.Detail += " with " + c.facts.Errno.Name
 	}
 	o.DurationNS = c.facts.Elapsed.Nanoseconds()

@@ -1,6 +1,9 @@
 package probe
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // tableRow is one probe. Its ids are the rows that it alone records; stages that
 // it passes (dev.open, pd.alloc, cq.create, teardown) are recorded on the way.
@@ -105,8 +108,14 @@ func mrIDs(r *request) []string {
 	return []string{"mr.register", "mr.rkey"}
 }
 
-// rowOf is the probe of a word.
+// rowOf is the probe of a word. The answering end of one that two hosts take part
+// in has the same calls and ids, and its word with serve. before it.
 func rowOf(word string) (tableRow, bool) {
+	if base, ok := strings.CutPrefix(word, "serve."); ok {
+		row, known := rowOf(base)
+		row.word, row.run = word, probeEcho
+		return row, known && row.class >= ClassTransition && base == row.option+"."+string(row.qp)
+	}
 	i := slices.IndexFunc(table, func(r tableRow) bool { return r.word == word })
 	if i < 0 {
 		return tableRow{}, false

@@ -1,0 +1,302 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rdmaprobe/probe/peer"
+)
+
+// ServeOptions are what a server is asked to do.
+type ServeOptions struct {
+	Options
+	Listen   []string // ADDRESS:PORT beside the usual addresses
+	Allow    []string // networks that may connect beside loopback and link-local
+	Once     bool     // end after one completed session
+	Write    bool     // let peers write into this end's memory
+	Sessions int      // at the same time; 0: 4
+
+	// Say is called with one line for people: where it listens, what the other
+	// host has to run, who came. It may be nil.
+	Say func(string)
+	// Orderly tells, once the context has ended, whether that is how serving is
+	// meant to end. It may be nil: an ended context is then an interruption.
+	Orderly func() bool
+}
+
+// Defaults and bounds of a server.
+const (
+	defaultSessions    = 4
+	maxSessions        = 64
+	maxStrangers       = 64               // connections that have not said hello
+	serveTimeout       = time.Minute      // the longest task, without --timeout
+	idleLimit          = 60 * time.Second // a session that asks for nothing
+	pairingLimit       = 2 * time.Minute  // a client that tries its cables
+	rescan             = 5 * time.Second  // between two looks for new link-local addresses
+	maxRemembered      = 2000             // rows that stay in memory; the ledger has them all
+	acceptErrorBackoff = 50 * time.Millisecond
+)
+
+// Serve is the other end of another host's probe: it reads its own devices, takes
+// sessions until the context ends, and answers each task in a guarded child. The
+// document is never nil and holds what the last sessions showed.
+func Serve(ctx context.Context, o ServeOptions) (*Document, error) {
+	o.server = true
+	if o.Timeout == 0 {
+		o.Timeout = serveTimeout
+	}
+	r, err := newRun(ctx, &o.Options)
+	if err != nil {
+		return r.doc, err
+	}
+	s, err := newServer(r, &o)
+	if err != nil {
+		r.exit.usage = true
+		return r.doc, r.fail(err)
+	}
+	if err := r.list(func() time.Duration { return 0 }); err != nil { // it serves until it is told to end
+		r.fail(err)
+	}
+	if err := r.probeAll([]string{"port", "gid"}); err != nil {
+		r.fail(err)
+	}
+	if !r.exit.nothing && ctx.Err() == nil {
+		if err := s.serve(); err != nil {
+			r.fail(err)
+		}
+	}
+	r.orderly = ctx.Err() != nil && o.Orderly != nil && o.Orderly()
+	r.capabilities()
+	return r.finish("serve")
+}
+
+// server is a run that answers other hosts.
+type server struct {
+	*run
+	o      *ServeOptions
+	allow  *peer.Allow
+	ctx    context.Context // ends with the run, or when serving is over
+	cancel context.CancelCauseFunc
+
+	slots     chan struct{} // sessions
+	strangers chan struct{} // connections before their hello
+	handlers  sync.WaitGroup
+	completed atomic.Int64 // sessions
+
+	careful sync.Mutex // one task on Thunderbolt at a time: one wedge takes all ports down
+
+	mu        sync.Mutex
+	listeners map[string]net.Listener
+	sessions  map[string]*serveSession // by token
+	tasks     map[string]chan *peer.Conn
+	closed    map[string][]closure // what this run's own events have closed, by device
+}
+
+var errServed = errors.New("the session that it was started for is over")
+
+func newServer(r *run, o *ServeOptions) (*server, error) {
+	allow, err := peer.NewAllow(o.Allow)
+	if err != nil {
+		return nil, usagef("--allow %v", err)
+	}
+	if o.Sessions == 0 {
+		o.Sessions = defaultSessions
+	}
+	if o.Sessions < 1 || o.Sessions > maxSessions {
+		return nil, usagef("--sessions %d: want 1 to %d", o.Sessions, maxSessions)
+	}
+	if o.Handshake == remoteStock {
+		o.Sessions = 1 // its exchange names no port: one client at a time
+	}
+	s := &server{
+		run: r, o: o, allow: allow, slots: make(chan struct{}, o.Sessions), strangers: make(chan struct{}, maxStrangers),
+		listeners: map[string]net.Listener{}, sessions: map[string]*serveSession{}, tasks: map[string]chan *peer.Conn{}, closed: map[string][]closure{},
+	}
+	for _, a := range o.Listen {
+		if err := s.checkListen(a); err != nil {
+			return nil, err
+		}
+	}
+	s.ctx, s.cancel = context.WithCancelCause(r.ctx)
+	return s, nil
+}
+
+// checkListen refuses an address that others than neighbours reach, unless it is
+// said who of them may connect.
+func (s *server) checkListen(a string) error {
+	host, _, err := peer.SplitTarget(a, s.port())
+	if err != nil {
+		return usagef("--listen %v", err)
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return usagef("--listen %s: want ADDRESS:PORT", a)
+	}
+	if !addr.IsLoopback() && !addr.IsLinkLocalUnicast() && !s.allow.Wide() {
+		return usagef("--listen %s: hosts beyond the cable can reach it; say with --allow NETWORK which of them may connect", a)
+	}
+	return nil
+}
+
+// port is the default one.
+func (s *server) port() int {
+	if s.o.Handshake == remoteStock {
+		return peer.StockPort
+	}
+	return peer.DefaultPort
+}
+
+func (s *server) say(format string, args ...any) {
+	if s.o.Say != nil {
+		s.o.Say(printable(fmt.Sprintf(format, args...)))
+	}
+}
+
+// serve takes connections until it is to end, and waits for what they started.
+func (s *server) serve() error {
+	defer s.cancel(errServed)
+	if err := s.listenAll(); err != nil {
+		return err
+	}
+	s.sayHow()
+	tick := time.NewTicker(rescan)
+	defer tick.Stop()
+	for s.ctx.Err() == nil {
+		select {
+		case <-s.ctx.Done():
+		case <-tick.C:
+			s.listenOnLinks()
+		}
+	}
+	s.mu.Lock()
+	for _, l := range s.listeners {
+		l.Close()
+	}
+	s.mu.Unlock()
+	s.handlers.Wait()
+	return nil
+}
+
+// listenAll opens every listener. One named by --listen has to come up, of the
+// others at least one.
+func (s *server) listenAll() error {
+	for _, a := range s.o.Listen {
+		host, num, err := peer.SplitTarget(a, s.port())
+		if err != nil {
+			return err
+		}
+		if err := s.listen(net.JoinHostPort(host, strconv.Itoa(num))); err != nil {
+			return fmt.Errorf("listen: %w", err)
+		}
+	}
+	var first error
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		if err := s.listen(net.JoinHostPort(host, strconv.Itoa(s.port()))); err != nil && first == nil {
+			first = fmt.Errorf("listen: %w", err)
+		}
+	}
+	s.listenOnLinks()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.listeners) == 0 {
+		return first
+	}
+	return nil
+}
+
+// listenOnLinks listens on the link-local addresses of the RDMA ports that it
+// does not listen on yet: they come and go with the cables.
+func (s *server) listenOnLinks() {
+	for _, d := range s.offered() {
+		netdev := netdevOf(s.facts, d.Name)
+		if netdev == "" {
+			continue
+		}
+		for _, a := range peer.LinkLocal(netdev) {
+			_ = s.listen(netip.AddrPortFrom(a, uint16(s.port())).String()) // tried again at the next look
+		}
+	}
+}
+
+// listen opens one listener and takes its connections, unless it is open.
+func (s *server) listen(address string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listeners[address] != nil || s.ctx.Err() != nil {
+		return nil
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	s.listeners[address] = l
+	s.handlers.Go(func() { s.accept(address, l) })
+	return nil
+}
+
+// accept takes connections until the listener closes.
+func (s *server) accept(address string, l net.Listener) {
+	defer func() {
+		s.mu.Lock()
+		delete(s.listeners, address)
+		s.mu.Unlock()
+		l.Close()
+	}()
+	for s.ctx.Err() == nil {
+		c, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			time.Sleep(acceptErrorBackoff) // out of descriptors, or a connection that was reset
+			continue
+		}
+		select {
+		case s.strangers <- struct{}{}:
+			s.handlers.Go(func() { s.meet(c) })
+		default:
+			c.Close() // a flood: whoever means it comes again
+		}
+	}
+}
+
+// offered are the devices that sessions may have.
+func (s *server) offered() []Device {
+	s.run.mu.Lock()
+	defer s.run.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.doc.Devices), func(d Device) bool { return !d.Listed })
+}
+
+// sayHow tells where it listens and what the other host has to run.
+func (s *server) sayHow() {
+	s.mu.Lock()
+	addresses := sortedKeys(s.listeners)
+	s.mu.Unlock()
+	if s.o.Handshake == remoteStock {
+		tool := "ibv_" + s.o.Types[0] + "_pingpong"
+		s.say("listening for %s on %v", tool, addresses)
+		s.say("on the other host: %s -g GID_INDEX -s %d -n %d ADDRESS", tool, s.o.Sizes[0], s.o.Iterations)
+		return
+	}
+	s.say("listening on %v", addresses)
+	for _, a := range addresses {
+		ap, err := netip.ParseAddrPort(a)
+		if err != nil || ap.Addr().IsLoopback() {
+			continue
+		}
+		target := ap.String()
+		if ap.Addr().Zone() != "" {
+			target = fmt.Sprintf("'[%s%%INTERFACE]:%d'", ap.Addr().WithZone(""), ap.Port())
+		}
+		s.say("on the other host: rdmaprobe probe --uc --pingpong --peer %s", target)
+	}
+	s.say("INTERFACE is that host's own interface at the other end of the cable, such as en4")
+}

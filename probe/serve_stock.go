@@ -1,0 +1,80 @@
+package probe
+
+import (
+	"fmt"
+
+	"rdmaprobe/probe/guard"
+	"rdmaprobe/probe/peer"
+)
+
+// stockClient answers one of rdma-core's tools. Its exchange says nothing of
+// devices, sizes or counts: all come from this end's options.
+func (s *server) stockClient(c *peer.Conn) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		c.Close() // one at a time, and the exchange has no word for that
+		return
+	}
+	from := c.RemoteAddr()
+	outcome, err := s.answerStock(c)
+	s.forget()
+	if err != nil {
+		c.Close()
+		s.say("session with %v: %v", from, err)
+		return
+	}
+	s.say("session with %v is over: %s", from, outcome)
+	if s.o.Once {
+		s.cancel(errServed)
+	}
+}
+
+func (s *server) answerStock(c *peer.Conn) (string, error) {
+	devices := s.offered()
+	if len(devices) > 1 {
+		return "", fmt.Errorf("%d devices are here, and the tool says nothing of them: name one with -d", len(devices))
+	}
+	dr, err := s.hold(s.ctx, devices[0])
+	if err != nil {
+		return "", err
+	}
+	defer s.release(dr)
+	row, _ := rowOf("serve.pingpong." + s.o.Types[0])
+	t := peer.Task{
+		Probe: taskPingpong, Type: s.o.Types[0], Sizes: s.o.Sizes, Iterations: s.o.Iterations,
+		Timeout: s.opts.Timeout, Loss: s.opts.Timeout / 20,
+	}
+	dr.task = &openTask{how: remoteStock, server: &t}
+	defer func() { dr.task = nil }()
+	switch closed := dr.closedFor(row); {
+	case dr.profile != nil:
+		return "", fmt.Errorf("this end is simulated: nothing leads from here to another host")
+	case dr.tb && !peer.AddrOf(c.RemoteAddr()).IsLinkLocalUnicast():
+		return "", fmt.Errorf("on Thunderbolt the tool has to connect to the link-local address of the port: that proves the path")
+	case closed != nil:
+		return "", fmt.Errorf("%s", closed.text())
+	}
+	if why, data := dr.precondition(row); why != "" {
+		dr.refuse(row, Precondition, why, data)
+		return "", fmt.Errorf("this end %s", why)
+	}
+	if dr.task.file, dr.task.early, err = c.Detach(); err != nil {
+		return "", err
+	}
+	before := s.rows()
+	if err := dr.one(row); err != nil {
+		return "", err
+	}
+	outcome := "nothing was seen"
+	for _, o := range s.since(before) {
+		if o.ID == "pingpong."+s.o.Types[0] {
+			outcome = string(o.Level)
+		}
+		if o.Child != nil && o.Child.Outcome != guard.Completed {
+			outcome = string(o.Child.Outcome)
+		}
+	}
+	return outcome, nil
+}
