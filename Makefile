@@ -39,7 +39,7 @@ lab: build
 	RDMAPROBE_MUST_RUN=1 go test -count=1 -timeout 15m -tags lab ./fixtures/lab
 
 golden:
-	go test ./report ./cmd ./probe -update
+	go test ./report ./cmd ./probe ./docs -update
 
 # What is generated and committed; the tests fail when it is not current.
 docs:

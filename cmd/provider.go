@@ -11,7 +11,7 @@ import (
 )
 
 // maxProfile is the largest profile file that is read, in bytes.
-const maxProfile = 4 << 20
+const maxProfile = 1 << 20
 
 // defaultProfile is what --provider sim plays.
 const defaultProfile = "mac-studio"
