@@ -91,6 +91,34 @@ func TestLockBetweenProcesses(t *testing.T) {
 	}
 }
 
+// ending is a context that ends between two looks at it.
+type ending struct {
+	context.Context
+	looks int
+}
+
+func (e *ending) Err() error {
+	if e.looks++; e.looks == 1 {
+		return nil
+	}
+	return context.Canceled
+}
+
+// Whenever the wait ends, the holder is asked for: found by a loaded machine,
+// where the wait ended in the middle of a try and the answer named nobody.
+func TestLockNamesHolderWheneverTheWaitEnds(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("holders are found on Linux only")
+	}
+	dir := t.TempDir()
+	mustLock(t, dir, "dev", false)
+	_, err := LockDevice(&ending{Context: over()}, dir, "dev", false)
+	var busy *BusyError
+	if !errors.As(err, &busy) || busy.PID != os.Getpid() {
+		t.Errorf("%v (%+v), want a busy device that this process holds", err, busy)
+	}
+}
+
 func TestLockFile(t *testing.T) {
 	old := syscall.Umask(0o077)
 	defer syscall.Umask(old)

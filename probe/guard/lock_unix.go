@@ -60,19 +60,20 @@ func LockDevice(ctx context.Context, dir, key string, shared bool) (*Lock, error
 		if err != nil {
 			return nil, fmt.Errorf("lock %q: %w", key, err)
 		}
+		last := ctx.Err() != nil // looked at once: the last try is the one that asks who holds it
 		err = flock(f, how)
 		if err == nil && names(path, f) {
 			return &Lock{file: f}, nil
 		}
 		holder := 0
-		if errors.Is(err, unix.EWOULDBLOCK) && ctx.Err() != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) && last {
 			holder = lockHolder(f)
 		}
 		f.Close()
 		if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %q: %w", key, err)
 		}
-		if ctx.Err() != nil {
+		if last {
 			return nil, &BusyError{Key: key, PID: holder, Err: context.Cause(ctx)}
 		}
 		select {
