@@ -23,6 +23,7 @@ type completionQueue struct {
 	overrun       bool // a completion was lost: the queue is broken from then on
 	armed         bool
 	solicitedOnly bool
+	leaving       bool   // it is being destroyed, and takes no queue pair
 	events, acked uint32 // read by ibv_get_cq_event, acknowledged
 }
 
@@ -88,14 +89,19 @@ func destroyCQ(h *abi.CQ) int32 {
 	}
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
-	if len(c.qps) > 0 {
+	switch {
+	case len(c.qps) > 0:
 		return errEBUSY
+	case c.leaving:
+		return errEINVAL
+	}
+	// The handle stays valid while its destroyer waits: acknowledging needs it.
+	c.leaving = true
+	for c.events != c.acked && !c.p.closed {
+		c.p.acked.Wait()
 	}
 	if !cqs.remove(h) {
 		return errEINVAL
-	}
-	for c.events != c.acked && !c.p.closed {
-		c.p.acked.Wait()
 	}
 	c.ctx.users--
 	c.ctx.dev.held["live_cq"]--

@@ -363,9 +363,11 @@ func TestNotification(t *testing.T) {
 	must(t, r, err)
 	done := make(chan int)
 	go func() { r, _ := rdma.IbvDestroyCq(e.cq); done <- r }()
+	// The acknowledgement must find the queue while its destroyer waits.
+	sim.WaitForDestroyer(p, e.cq)
 	select {
-	case <-done:
-		t.Fatal("a queue with an event that nobody acknowledged was destroyed")
+	case r := <-done:
+		t.Fatalf("a queue with an event that nobody acknowledged was destroyed: %d", r)
 	default:
 	}
 	if err := rdma.IbvAckCqEvents(e.cq, 1); err != nil {

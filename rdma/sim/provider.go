@@ -100,6 +100,7 @@ func (p *Provider) Close() {
 		return
 	}
 	p.closed = true
+	p.acked.Broadcast()
 	listSlots.give(p)
 	lists.removeOf(func(l *deviceList) bool { return l.p == p }, func(h *deviceListHead, l *deviceList) { release(unsafe.Pointer(h), l.size) })
 	qps.removeOf(func(o *queuePair) bool { return o.p == p }, func(h *abi.QP, _ *queuePair) { freeObject(h) })

@@ -75,7 +75,7 @@ func createQP(h *abi.PD, init *rdma.IbvQPInitAttr) *abi.QP {
 	switch {
 	case d.dead():
 		return failNull[abi.QP](errESRCH)
-	case send == nil || recv == nil || send.ctx != o.ctx || recv.ctx != o.ctx || init.SRQ != 0 || !d.grants(init):
+	case send == nil || recv == nil || send.ctx != o.ctx || recv.ctx != o.ctx || send.leaving || recv.leaving || init.SRQ != 0 || !d.grants(init):
 		return failNull[abi.QP](errEINVAL)
 	case d.full("live_qp", "max_qp"):
 		return failNull[abi.QP](errEBUSY)
