@@ -83,6 +83,11 @@ func (s *session) notify(ch rdma.RDMACompChannel, cq rdma.RDMACQ) {
 // flush makes a completion without a peer: a receive that is flushed when its
 // queue pair goes to ERR.
 func (s *session) flush(cq rdma.RDMACQ) error {
+	for _, stage := range []string{"pd.alloc", qpUC.id("create"), qpUC.id("init")} {
+		if !s.usable(stage) {
+			return fmt.Errorf("%s failed earlier in this run", stage)
+		}
+	}
 	pd, err := rdma.IbvAllocPd(s.ctx)
 	if err != nil {
 		return err

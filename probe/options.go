@@ -167,9 +167,29 @@ func (o *Options) checkPeer() error {
 	return nil
 }
 
-// words is the set of probes to run, in the table's order. Transition and data
-// probes are there for both types; which of them run is seen on the way.
+// words is the set of probes to run, in the table's order. A transition or data
+// probe connects a type of queue pair whose creation is probed before it; which of
+// them run is seen on the way.
 func (o *Options) words() []string {
+	set := o.set()
+	connects := slices.ContainsFunc(table, func(r tableRow) bool { return r.qp != "" && slices.Contains(set, r.optionOf()) })
+	if connects {
+		set = slices.Concat(set, o.Types)
+		if !slices.Contains(set, string(qpUC)) && !slices.Contains(set, string(qpRC)) {
+			set = append(set, string(qpUC))
+		}
+	}
+	var words []string
+	for _, r := range table {
+		if slices.Contains(set, r.optionOf()) && (r.qp == "" || slices.Contains(set, string(r.qp))) {
+			words = append(words, r.word)
+		}
+	}
+	return words
+}
+
+// set is what was asked for, in words of --only.
+func (o *Options) set() []string {
 	set := baseWords
 	if o.Only != nil {
 		set = slices.Concat(o.Only, []string{"port"})
@@ -181,13 +201,7 @@ func (o *Options) words() []string {
 	if o.AllowRTR && !slices.Contains(set, "pingpong") {
 		set = append(set, "rtr") // a ping-pong passes RTR anyway, and each attempt is one too many on Thunderbolt
 	}
-	var words []string
-	for _, r := range table {
-		if slices.Contains(set, r.optionOf()) {
-			words = append(words, r.word)
-		}
-	}
-	return words
+	return set
 }
 
 // asks tells whether a word of --only was asked for.

@@ -37,8 +37,10 @@ func probeMR(s *session) {
 func (s *session) registerLocal(pd rdma.RDMAPD, first bool) {
 	const id = "mr.register.local"
 	if first {
+		r := s.begin(teardownID, 0, nil)
 		if err := s.pop(); err != nil {
 			s.skip(Precondition, "the first region could not be released: "+err.Error(), 0, id)
+			s.broken(r, "ibv_dereg_mr", err)
 			return
 		}
 	} else if !s.refused {

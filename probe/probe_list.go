@@ -114,7 +114,6 @@ func (s *session) symbols(lib *rdma.Library) {
 		r.unknown(SymbolMissing, "not in the library: "+strings.Join(missing, ", "))
 		return
 	}
-	r.o.Return = &nonNull
 	r.confirmed("dlsym", nonNull, present)
 }
 

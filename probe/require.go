@@ -44,20 +44,46 @@ func requiredIDs(what string) ([]string, bool) {
 	return nil, false
 }
 
-// requireFlags adds the probes that --require needs.
+// requireFlags adds the probes, and the consent, that --require needs: the one
+// that does least, with the queue pair that it connects.
 func (o *Options) requireFlags() error {
 	for _, what := range o.Require {
 		ids, ok := requiredIDs(what)
 		if !ok {
 			return usagef("--require %s: want a capability (%s) or an evidence id", what, strings.Join(CapabilityKeys(), ", "))
 		}
-		for _, r := range table {
-			if slices.ContainsFunc(r.ids(&request{Thunderbolt: true}), func(id string) bool { return slices.Contains(ids, id) }) {
-				o.More = append(o.More, r.optionOf())
+		for _, row := range leastProbes(ids) {
+			switch option := row.optionOf(); option {
+			case "rtr":
+				o.AllowRTR = true
+			default:
+				o.More = append(o.More, option)
+			}
+			if row.qp == qpRC && len(ids) == 1 {
+				o.More = append(o.More, string(qpRC))
 			}
 		}
 	}
 	return nil
+}
+
+// leastProbes are the probes that see ids, for each type of queue pair the first
+// of the table.
+func leastProbes(ids []string) []tableRow {
+	var rows []tableRow
+	for _, id := range ids {
+		for _, row := range table {
+			sees := slices.Contains(row.ids(&request{Thunderbolt: true}), id)
+			for _, s := range stages {
+				sees = sees || s.id == id && slices.Contains(row.calls, s.call)
+			}
+			if sees || id == teardownID && row.class == ClassCreate {
+				rows = append(rows, row)
+				break
+			}
+		}
+	}
+	return rows
 }
 
 // unmet lists what --require asks and this run did not confirm: with named

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"rdmaprobe/probe/guard"
@@ -158,22 +159,37 @@ func (s *session) pop() error {
 	return nil
 }
 
-// teardown releases everything, newest first, and stops at the first failure:
-// what comes after would only work on objects that are still in use.
+// releaseOrder is the order of a teardown: nothing is released while something
+// that is released before it could still refer to it.
+var releaseOrder = []string{
+	"ibv_destroy_qp", "ibv_dereg_mr", "ibv_destroy_cq", "ibv_destroy_comp_channel", "ibv_dealloc_pd", "ibv_close_device",
+}
+
+// teardown releases everything, by kind and then newest first, and stops at the
+// first failure: what comes after would only work on objects that are still in
+// use.
 func (s *session) teardown() {
 	if len(s.undo) == 0 {
 		return
 	}
-	r := s.begin("teardown", 0, nil)
+	slices.SortStableFunc(s.undo, func(a, b undo) int {
+		return slices.Index(releaseOrder, b.verb) - slices.Index(releaseOrder, a.verb)
+	})
+	r := s.begin(teardownID, 0, nil)
 	last := ""
 	for len(s.undo) > 0 {
 		last = s.undo[len(s.undo)-1].verb
 		if err := s.pop(); err != nil {
-			r.o.Data = map[string]any{"left": len(s.undo) + 1}
-			s.undo = nil
-			r.fail(last, err)
+			s.broken(r, last, err)
 			return
 		}
 	}
 	r.confirmed(last, Return{}, nil)
+}
+
+// broken finishes the row of a teardown that failed. What is left stays.
+func (s *session) broken(r *row, verb string, err error) {
+	r.set("left", len(s.undo)+1)
+	s.undo = nil
+	r.fail(verb, err)
 }
