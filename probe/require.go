@@ -7,19 +7,17 @@ import (
 	"rdmaprobe/rdma"
 )
 
-// capabilityIDs are the evidence ids behind each capability key, and the probe
-// that records them.
+// capabilityIDs are the evidence ids behind each capability key.
 var capabilityIDs = []struct {
-	key   string
-	ids   []string
-	words []string
+	key string
+	ids []string
 }{
-	{"queue_pair_uc", []string{"qp.uc.create"}, []string{"uc"}},
-	{"send_recv", []string{"pingpong.uc", "pingpong.rc"}, []string{"pingpong"}},
-	{"queue_pair_rc", []string{"qp.rc.create"}, []string{"rc"}},
-	{"rdma_read", []string{"op.rdma_read"}, nil},
-	{"rdma_write", []string{"op.rdma_write"}, []string{"write"}},
-	{"remote_key", []string{"mr.rkey"}, []string{"mr"}},
+	{"queue_pair_uc", []string{"qp.uc.create"}},
+	{"send_recv", []string{"pingpong.uc", "pingpong.rc"}},
+	{"queue_pair_rc", []string{"qp.rc.create"}},
+	{"rdma_read", []string{"op.rdma_read"}},
+	{"rdma_write", []string{"op.rdma_write"}},
+	{"remote_key", []string{"mr.rkey"}},
 }
 
 // CapabilityKeys are the names of the capabilities, as in the document.
