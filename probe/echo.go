@@ -254,6 +254,9 @@ func (e *echo) tell(r *row, err error) {
 	if span := e.last.Sub(e.first); span > 0 && e.verified > 1 {
 		r.o.Data["rate_bits_per_s"] = int64(float64(e.verified-1) * float64(e.round.Size) * 8 / span.Seconds())
 	}
+	if err != nil || e.verified < e.round.Count {
+		e.s.noticePort(r)
+	}
 	came := fmt.Sprintf("%d of %d messages arrived", e.received, e.round.Count)
 	var gone *peerError
 	switch {

@@ -313,6 +313,9 @@ func (p *pingpong) answer() error {
 // tell finishes the row: confirmed only when every message came back right.
 func (p *pingpong) tell(r *row, err error) {
 	r.o.Data = p.summary()
+	if err != nil || p.verified < p.count {
+		p.s.noticePort(r)
+	}
 	var (
 		bad  *payloadError
 		gone *peerError
@@ -359,6 +362,9 @@ func (p *pingpong) summary() map[string]any {
 	d := map[string]any{"count": p.count, "verified": p.verified, "lost": p.lost, "size": p.size}
 	if p.late > 0 {
 		d["late"] = p.late
+	}
+	if p.s.req.Data.Remote == remoteStock && p.verified > 0 {
+		d["validated"] = "every byte of what came back: the tool receives into the buffer that it sends from"
 	}
 	if r := p.results; r != nil {
 		d["peer_received"], d["peer_verified"] = r.Received, r.Verified // warm-up included

@@ -19,6 +19,9 @@ func (s *session) echoStock(c *connection, id string) {
 	r.o.Params["role"] = "server"
 	received, verified, err := s.stockLoop(c, size)
 	r.o.Data = map[string]any{"count": d.Iterations, "verified": verified, "received": received, "lost": d.Iterations - received, "size": size}
+	if err != nil {
+		s.noticePort(r)
+	}
 	var bad *payloadError
 	switch {
 	case errors.As(err, &bad):

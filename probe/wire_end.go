@@ -268,8 +268,26 @@ func (r *row) failData(err error) {
 	case errors.As(err, &imp):
 		r.o.Reason = Invalid
 	}
+	if st, down := r.o.Data["port_state"]; down {
+		r.o.Reason, r.o.Detail = Unreachable, fmt.Sprintf("the port is %v now, and was active when the probe began; %s", st, r.o.Detail)
+	}
 	r.o.Level = rdma.CapabilityUnknown
 	r.send()
+}
+
+// noticePort looks at the port again after messages failed: one that went down
+// explains it, and is told in a row of its own.
+func (s *session) noticePort(r *row) {
+	now := s.now
+	defer func() { s.now = now }()
+	state := s.begin("port.state", s.req.Port, nil)
+	p, err := portOf(s.ctx, s.req.Port)
+	if err != nil || p.State == stateActive {
+		return
+	}
+	r.set("port_state", p.State)
+	state.o.Call, state.o.Data = "ibv_query_port", map[string]any{"samples": []string{stateActive, p.State}}
+	state.unknown(Unstable, fmt.Sprintf("the port was active when the probe began, and is %s after messages failed", p.State))
 }
 
 // set puts a value into a row's data.

@@ -82,6 +82,7 @@ func (s *session) awaitSend(e *wireEnd) error {
 
 // failWrite finishes the row of a write that did not complete with success.
 func (r *row) failWrite(err error) {
+	r.s.noticePort(r)
 	if err == errNoCompletion {
 		r.unknown(NoCompletion, err.Error())
 		return
