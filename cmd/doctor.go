@@ -10,6 +10,11 @@ import (
 	"rdmaprobe/report"
 )
 
+// doctorTimeout leaves room for the open of a node that this user may not open:
+// libibverbs waits five seconds for udev to make a better one
+// (open_cdev_robust in util/open_cdev.c).
+const doctorTimeout = probe.DefaultTimeout + 2*time.Second
+
 // doctor says why RDMA does not work and what to do.
 func (a *app) doctor() *cobra.Command {
 	var names []string
@@ -51,7 +56,7 @@ func (a *app) doctor() *cobra.Command {
 	c.Flags().BoolVar(&o.ReadOnly, "read-only", false, "create nothing, read only")
 	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted and print what changes")
 	c.Flags().DurationVar(&interval, "interval", 2*time.Second, "time between two rounds of --watch")
-	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
+	c.Flags().DurationVar(&timeout, "timeout", doctorTimeout, "deadline of each child")
 	a.completeDevices(c)
 	return c
 }

@@ -157,12 +157,26 @@ func (j judgement) blocking(device, iface string) *Finding {
 		f := &j.d.Findings[i]
 		blocks := f.Severity == SeverityError && !slices.Contains(awayFromPorts, f.Code) ||
 			f.Severity == SeverityWarning && slices.Contains(blockingWarnings, f.Code)
-		about := f.Scope == "host" || f.Scope == device || iface != "" && f.Scope == iface
+		about := f.Scope == "host" && restsOn(f, device) || f.Scope == device || iface != "" && f.Scope == iface
 		if blocks && about && (worst == nil || at(f) < at(worst)) {
 			worst = f
 		}
 	}
 	return worst
+}
+
+// restsOn tells whether a finding about the host is about a device: one that
+// rests on what was seen of certain devices is about those alone.
+func restsOn(f *Finding, device string) bool {
+	any := false
+	for _, o := range f.Observations {
+		name, _, _ := strings.Cut(o, "/")
+		if name == device {
+			return true
+		}
+		any = any || name != "host"
+	}
+	return !any
 }
 
 // codeAbout is code when there is such a finding about a device.
