@@ -135,7 +135,7 @@ func (a *attempt) lost(device, word string, port int, ids []string) []Observatio
 // flying is the id, and its port, of the row in which the child ended: that of
 // the last announced call, unless its row was finished.
 func (a *attempt) flying(device string, port int, ids []string) (string, int) {
-	if l := a.last; l.ID != "" && l.Device == device && (l.ID == teardownID || !a.saw(l.ID, device, l.Port)) {
+	if l := a.last; a.broken == "" && l.ID != "" && l.Device == device && (l.ID == teardownID || !a.saw(l.ID, device, l.Port)) {
 		return l.ID, l.Port
 	}
 	for _, id := range ids {

@@ -205,7 +205,7 @@ func (dr *deviceRun) attempt(row tableRow) error {
 	for _, o := range append(a.rows, a.lost(dr.name, row.word, q.Port, row.ids(q))...) {
 		o.Device, o.Probe, o.Child = dr.name, row.word, a.child()
 		dr.observe(o)
-		if o.tried() && (o.Level == "unknown" || o.Level == "rejected") {
+		if o.failed() {
 			dr.failed[o.ID] = true
 		}
 		dr.contain(&o)

@@ -76,6 +76,13 @@ func (o *Observation) tried() bool {
 	return true
 }
 
+// failed tells whether a stage is not called again in this run. A child that
+// crashed in it stops no other probe.
+func (o *Observation) failed() bool {
+	bad := o.Level == rdma.CapabilityRejected || o.Level == rdma.CapabilityUnknown && o.tried()
+	return bad && o.Reason != Crash && o.Reason != Interrupted
+}
+
 // rowHead is what of a row is needed to file it.
 type rowHead struct {
 	ID     string          `json:"id"`

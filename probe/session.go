@@ -78,7 +78,7 @@ func (r *row) send() {
 	if r.o.Level == "" {
 		r.o.Level = rdma.CapabilityUnknown
 	}
-	if r.o.tried() && r.o.Level == rdma.CapabilityUnknown || r.o.Level == rdma.CapabilityRejected {
+	if r.o.failed() {
 		r.s.failed[r.o.ID] = true
 	}
 	_ = r.s.child.Send(msgObservation, r.o)
