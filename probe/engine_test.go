@@ -167,7 +167,7 @@ func (m *machine) checked(d *Document, err error) *Document {
 		if !sound(o) {
 			m.t.Errorf("%s is %q for %q: not of the vocabulary", o.Key(), o.Level, o.Reason)
 		}
-		ref := ObservationRef{o.Run, o.Seq, ""}
+		ref := ObservationRef{o.Run, o.Seq, o.Device + "/" + o.ID}
 		if names[ref] || o.Seq < 1 {
 			m.t.Errorf("%s is row %d of run %s, and so is another", o.Key(), o.Seq, o.Run)
 		}
