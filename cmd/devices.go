@@ -23,6 +23,7 @@ func (a *app) devices() *cobra.Command {
 				return err
 			}
 			o.Devices, o.Timeout = names, timeout
+			a.stream(&o)
 			d, err := probe.ListDevices(c.Context(), o)
 			return a.show(d, "devices", err)
 		},

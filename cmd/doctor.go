@@ -46,6 +46,7 @@ func (a *app) doctor() *cobra.Command {
 			}
 			show, clear := a.progress()
 			o.Progress = show
+			a.stream(&o.Options)
 			d, err := probe.Doctor(c.Context(), o)
 			clear()
 			return a.show(d, "doctor", err)
@@ -66,6 +67,9 @@ func (a *app) watch(ctx context.Context, o probe.DoctorOptions, interval time.Du
 	if a.format != "table" && a.format != "wide" {
 		return &probe.UsageError{Text: fmt.Sprintf("--watch prints changes for people: -o %s is for one diagnosis", a.format)}
 	}
+	if a.redacts() {
+		return &probe.UsageError{Text: "--watch is for this terminal: --redact is for one diagnosis"}
+	}
 	d, err := probe.Watch(ctx, o, interval, a.tellRound)
 	a.exit = d.Exit
 	if err != nil {
@@ -78,7 +82,7 @@ func (a *app) watch(ctx context.Context, o probe.DoctorOptions, interval time.Du
 // tellRound writes the first round of a watch in full, of the others the changes.
 func (a *app) tellRound(d *probe.Document, at time.Time, changes []probe.Change) error {
 	if changes == nil {
-		return a.write(d, "doctor", report.Options{})
+		return a.write(d, "doctor")
 	}
 	width, tty := a.terminal(a.out)
 	o := report.Options{Now: at, Command: "doctor", Color: a.useColor(tty)}

@@ -12,22 +12,37 @@ import (
 	"rdmaprobe/report"
 )
 
-// write renders a document on stdout.
-func (a *app) write(d *probe.Document, command string, o report.Options) error {
+// write renders a document on stdout, or into the file of --out.
+func (a *app) write(d *probe.Document, command string) error {
 	f, err := report.Lookup(a.format)
 	if err != nil {
 		return &probe.UsageError{Text: err.Error()}
 	}
-	o.Command, o.Now = command, time.Now()
-	width, tty := a.terminal(a.out)
-	o.Color = a.useColor(tty)
-	if tty {
-		o.Width = width
+	if d, err = a.redacted(d); err != nil {
+		return err
 	}
-	if err := f.Render(a.out, d, o); err != nil {
+	if a.told != nil && a.format == "jsonl" {
+		return a.told.finish(a.out, d)
+	}
+	if err := f.Render(a.out, d, a.renderOptions(command)); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
+}
+
+// renderOptions are those of the command's output.
+func (a *app) renderOptions(command string) report.Options {
+	width, tty := a.terminal(a.out)
+	o := report.Options{Command: command, Now: time.Now(), Color: a.useColor(tty)}
+	if tty {
+		o.Width = width
+	}
+	return o
+}
+
+// complain tells of an error on stderr.
+func (a *app) complain(err error) {
+	fmt.Fprintf(a.err, "rdmaprobe: %s\n", report.Clean(err.Error()))
 }
 
 // show writes a command's document and takes over its status. For people the
@@ -38,9 +53,9 @@ func (a *app) show(d *probe.Document, command string, err error) error {
 		if d.Exit == probe.ExitUsage {
 			return err
 		}
-		fmt.Fprintf(a.err, "rdmaprobe: %s\n", report.Clean(err.Error()))
+		a.complain(err)
 	}
-	if werr := a.write(d, command, report.Options{}); werr != nil {
+	if werr := a.write(d, command); werr != nil {
 		return werr
 	}
 	if a.exit != probe.ExitOK {

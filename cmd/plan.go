@@ -43,6 +43,6 @@ func (a *app) printPlan(p *probe.Plan) error {
 		b.WriteString("no device is listed: nothing would be done\n")
 	}
 	fmt.Fprintf(&b, "ends within %v; nothing was opened\n", p.Bound)
-	_, err := fmt.Fprint(a.out, b.String())
+	_, err := fmt.Fprint(a.out, a.scrub(b.String()))
 	return err
 }

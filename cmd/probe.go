@@ -83,6 +83,7 @@ func (a *app) runProbe(c *cobra.Command, f *probeFlags) error {
 	}
 	show, clear := a.progress()
 	o.Progress = show
+	a.stream(&o)
 	d, err := probe.Run(c.Context(), o)
 	clear()
 	return a.show(d, "probe", err)

@@ -69,5 +69,5 @@ func profileNames() string {
 // options are those of every command that asks a provider.
 func (a *app) options() (probe.Options, error) {
 	p, err := a.providerOptions()
-	return probe.Options{Tool: a.tool(), Command: append([]string{"rdmaprobe"}, a.args...), Provider: p, Store: a.store}, err
+	return probe.Options{Tool: a.tool(), Command: a.command(), Provider: p, Store: a.store}, err
 }

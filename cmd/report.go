@@ -2,34 +2,189 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"rdmaprobe/probe"
+	"rdmaprobe/report"
 )
 
-// report shows what the ledger knows.
+// reportFlags are the flags of report.
+type reportFlags struct {
+	probe.ReportOptions
+	diff   bool
+	failOn string
+	prune  age
+}
+
+// failWords are what --fail-on takes.
+var failWords = []string{"regression", "conflict", "error", "warning"}
+
+// report shows what the ledger knows, or what files say.
 func (a *app) report() *cobra.Command {
-	var o probe.ReportOptions
+	var f reportFlags
 	c := &cobra.Command{
-		Use:   "report",
-		Short: "Show the evidence that is on record",
+		Use:   "report [FILE...]",
+		Short: "Show the evidence that is on record, or in files of any hosts",
 		Long: "Rebuild a document from the ledger of earlier runs: the newest row of each kind,\n" +
-			"for the current OS build. No device is opened and no library loaded.",
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			p, err := a.options()
-			if err != nil {
-				return err
-			}
-			o.Options = p
-			d, err := probe.Report(o)
-			if err == nil && len(d.Devices) == 0 && len(d.Observations) == 0 {
-				fmt.Fprintln(a.err, "rdmaprobe: nothing on record yet; run rdmaprobe probe first")
-			}
-			return a.show(d, "report", err)
-		},
+			"for the current OS build. No device is opened and no library loaded.\n\n" +
+			"With files, documents (--json of any command) and ledgers of any hosts become one\n" +
+			"report; - is stdin. Of two files of one host the newer run counts, and what they\n" +
+			"saw differently is shown.\n\n" +
+			"--diff A B tells what changed from A to B. Each is a file, or an OS build of the\n" +
+			"ledger; build:NAME is always a build.\n\n" +
+			"--prune AGE drops old runs from the ledger that nothing stands on any more.",
+		Example: "  rdmaprobe report\n  rdmaprobe report node-a.json node-b.json -o html --out cluster.html\n" +
+			"  rdmaprobe report --diff before.json after.json --fail-on regression\n  rdmaprobe report --diff build:25F84 build:25G10\n" +
+			"  rdmaprobe report --redact --redact-key SECRET --json\n  rdmaprobe report --prune 90d",
+		RunE: func(_ *cobra.Command, args []string) error { return a.runReport(&f, args) },
 	}
-	c.Flags().StringSliceVarP(&o.Devices, "device", "d", nil, "only these devices (repeatable, or a,b)")
-	c.Flags().BoolVar(&o.AllBuilds, "all-builds", false, "also evidence from other OS builds")
+	fl := c.Flags()
+	fl.StringSliceVarP(&f.Devices, "device", "d", nil, "only these devices (repeatable, or a,b)")
+	fl.BoolVar(&f.AllBuilds, "all-builds", false, "also evidence from other OS builds")
+	fl.BoolVar(&f.diff, "diff", false, "say what changed from the first to the second file or OS build")
+	fl.StringVar(&f.failOn, "fail-on", "", "exit 1 on: "+strings.Join(failWords, ", "))
+	fl.Var(&f.prune, "prune", "drop runs older than this that nothing stands on, such as 90d or 12h")
 	return c
+}
+
+func (a *app) runReport(f *reportFlags, args []string) error {
+	var err error
+	devices := f.Devices
+	if f.Options, err = a.options(); err != nil {
+		return err
+	}
+	f.Devices = devices
+	switch {
+	case f.failOn != "" && !slices.Contains(failWords, f.failOn):
+		return &probe.UsageError{Text: fmt.Sprintf("--fail-on %s: want %s", f.failOn, strings.Join(failWords, ", "))}
+	case f.failOn == "regression" && !f.diff:
+		return &probe.UsageError{Text: "--fail-on regression goes with --diff"}
+	case f.prune > 0 && (f.diff || len(args) > 0):
+		return &probe.UsageError{Text: "--prune is about the ledger: it goes with no file and not with --diff"}
+	case f.prune > 0:
+		return a.prune(f)
+	case f.diff:
+		return a.diff(f, args)
+	case len(args) > 0:
+		return a.reportFiles(f, args)
+	}
+	f.AllRows = a.format == "jsonl"
+	f.AllBuilds = f.AllBuilds || f.AllRows
+	d, err := probe.Report(f.ReportOptions)
+	if err == nil && len(d.Devices) == 0 && len(d.Observations) == 0 {
+		fmt.Fprintln(a.err, "rdmaprobe: nothing on record yet; run rdmaprobe probe first")
+	}
+	f.judge(d)
+	return a.show(d, "report", err)
+}
+
+// reportFiles merges files into one document.
+func (a *app) reportFiles(f *reportFlags, names []string) error {
+	ro := f.ReportOptions
+	ro.Devices = nil // devices are chosen once they have their newest names
+	ro.AllRows = a.format == "jsonl" && len(names) == 1
+	ro.AllBuilds = ro.AllBuilds || ro.AllRows
+	inputs, err := a.readInputs(names, ro)
+	if err != nil {
+		return err
+	}
+	d := probe.NewDocument(a.tool(), a.command())
+	if err := probe.Merge(d, inputs, f.AllBuilds); err != nil {
+		return &probe.UsageError{Text: err.Error()}
+	}
+	d.OnlyDevices(f.Devices)
+	f.judge(d)
+	return a.show(d, "report", nil)
+}
+
+// judge sets the status that --fail-on asks for.
+func (f *reportFlags) judge(d *probe.Document) {
+	has := func(severities ...string) bool {
+		return slices.ContainsFunc(d.Findings, func(x probe.Finding) bool { return slices.Contains(severities, x.Severity) })
+	}
+	failed := false
+	switch f.failOn {
+	case "conflict":
+		failed = len(d.Conflicts) > 0
+	case "error":
+		failed = has(probe.SeverityError)
+	case "warning":
+		failed = has(probe.SeverityError, probe.SeverityWarning)
+	}
+	if failed && d.Exit == probe.ExitOK {
+		d.Exit = probe.ExitFinding
+	}
+}
+
+// diff compares two files or builds.
+func (a *app) diff(f *reportFlags, args []string) error {
+	if len(args) != 2 {
+		return &probe.UsageError{Text: fmt.Sprintf("--diff takes two files or OS builds, not %d", len(args))}
+	}
+	if !slices.Contains(report.DiffFormats, a.format) {
+		return &probe.UsageError{Text: fmt.Sprintf("-o %s: a diff has %s", a.format, strings.Join(report.DiffFormats, ", "))}
+	}
+	var sides [2]*probe.Document
+	for i, arg := range args {
+		d, err := a.diffSide(f, arg)
+		if err != nil {
+			return err
+		}
+		d.OnlyDevices(f.Devices)
+		if sides[i], err = a.redacted(d); err != nil {
+			return err
+		}
+	}
+	d := report.Compare(a.tool(), a.scrubFile(args[0]), sides[0], a.scrubFile(args[1]), sides[1])
+	if d.Regressions > 0 && f.failOn == "regression" {
+		d.Exit = probe.ExitFinding
+	}
+	if err := report.RenderDiff(a.out, a.format, d, a.renderOptions("report")); err != nil {
+		return err
+	}
+	a.exit = d.Exit
+	if a.exit != probe.ExitOK {
+		return &toldError{}
+	}
+	return nil
+}
+
+// diffSide is one side of a diff: a file, or what the ledger has of an OS build.
+func (a *app) diffSide(f *reportFlags, arg string) (*probe.Document, error) {
+	build, named := strings.CutPrefix(arg, "build:")
+	if !named && (arg == stdinName || exists(arg)) {
+		ro := f.ReportOptions
+		ro.Devices = nil
+		in, err := a.readInput(arg, ro)
+		if err != nil {
+			return nil, err
+		}
+		d := probe.NewDocument(a.tool(), a.command())
+		return d, probe.Merge(d, []probe.MergeInput{in}, f.AllBuilds)
+	}
+	path, err := probe.StorePath(f.Options)
+	if err != nil {
+		return nil, err
+	}
+	builds, err := probe.LedgerBuilds(path)
+	if err != nil {
+		return nil, &probe.UsageError{Text: err.Error()}
+	}
+	if !slices.Contains(builds, build) {
+		what := "neither a file nor an OS build of the ledger"
+		if named {
+			what = "no OS build of the ledger"
+		}
+		return nil, &probe.UsageError{Text: fmt.Sprintf("--diff %s: %s, which has: %s", arg, what, orNone(builds))}
+	}
+	return readBuild(path, build, f)
+}
+
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
 }

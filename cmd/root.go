@@ -18,6 +18,7 @@ import (
 
 // streams are the command's connections to the world.
 type streams struct {
+	in       io.Reader
 	out, err io.Writer
 	terminal func(io.Writer) (width int, ok bool)
 	env      func(string) string
@@ -34,13 +35,20 @@ type app struct {
 	store    string
 	args     []string
 	exit     int
+
+	outPath   string
+	file      *outFile // of --out, once it is open
+	redact    bool
+	redactKey string
+	redactor  *report.Redactor // once it was needed
+	told      *teller          // of rows that have been printed as they came
 }
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return run(ctx, streams{out: os.Stdout, err: os.Stderr, terminal: terminal, env: os.Getenv}, os.Args[1:])
+	return run(ctx, streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: terminal, env: os.Getenv}, os.Args[1:])
 }
 
 // run is Main over given streams and arguments.
@@ -51,9 +59,9 @@ func run(ctx context.Context, s streams, args []string) int {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	if err := root.ExecuteContext(ctx); err != nil {
-		return a.failed(root, err)
+		return a.endOut(a.failed(root, err))
 	}
-	return a.exit
+	return a.endOut(a.exit)
 }
 
 // root is the command tree.
@@ -74,6 +82,9 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.provider, "provider", "native", "native, sim:NAME (see profiles) or sim:FILE")
 	f.StringVar(&a.library, "library", "", "verbs library to load instead of the system's")
 	f.StringVar(&a.store, "store", "", "where the evidence is kept: a file, or none")
+	f.StringVar(&a.outPath, "out", "", "write the result to this file, whole or not at all, and nothing on stdout")
+	f.BoolVar(&a.redact, "redact", false, "put stand-ins for addresses, GUIDs, names of hosts and users, paths and serials")
+	f.StringVar(&a.redactKey, "redact-key", "", "redact, with the same stand-ins wherever this key is used")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &probe.UsageError{Text: err.Error()} })
 	c.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkGlobals() }
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
@@ -115,7 +126,7 @@ func (a *app) checkGlobals() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, a.color) {
 		return &probe.UsageError{Text: fmt.Sprintf("--color %s: want auto, always or never", a.color)}
 	}
-	return nil
+	return a.startOut()
 }
 
 // failed tells of an error that no document has told of, and gives the status.
@@ -130,15 +141,15 @@ func (a *app) failed(root *cobra.Command, err error) int {
 		status = probe.ExitUsage
 	}
 	if wantsJSON(a.args) {
-		d := probe.NewDocument(a.tool(), a.args)
+		d := probe.NewDocument(a.tool(), a.command())
 		d.Error, d.Exit = err.Error(), status
 		a.json, a.format = true, "json"
-		if werr := a.write(d, "", report.Options{}); werr != nil {
+		if werr := a.write(d, ""); werr != nil {
 			status = probe.ExitOwn
 		}
 		return status
 	}
-	fmt.Fprintf(a.err, "rdmaprobe: %s\n", report.Clean(err.Error()))
+	a.complain(err)
 	if status == probe.ExitUsage {
 		fmt.Fprintf(a.err, "rdmaprobe: see %s --help\n", commandOf(root, a.args))
 	}

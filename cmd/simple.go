@@ -83,6 +83,12 @@ func (a *app) profiles() *cobra.Command {
 
 // object prints a command's own JSON object.
 func (a *app) object(v any) error {
+	if a.redacts() {
+		var err error
+		if v, err = a.stand().Value(v); err != nil {
+			return err
+		}
+	}
 	e := json.NewEncoder(a.out)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)

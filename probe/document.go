@@ -30,6 +30,7 @@ type Document struct {
 	Sources       []Source         `json:"sources,omitempty"`   // of a merged report: the files it was made from
 	Conflicts     []Conflict       `json:"conflicts,omitempty"` // of a merged report: where they disagree
 	NotRead       []NotRead        `json:"not_read,omitempty"`
+	Redacted      bool             `json:"redacted,omitempty"` // names and addresses are stand-ins
 	Error         string           `json:"error,omitempty"`
 	Notes         []string         `json:"notes,omitempty"`
 	Exit          int              `json:"exit"`

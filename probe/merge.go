@@ -83,6 +83,7 @@ func Merge(into *Document, inputs []MergeInput, allBuilds bool) error {
 		g.merge(allBuilds)
 		into.Sources = append(into.Sources, g.sources()...)
 	}
+	into.takeRun(parts)
 	switch len(groups) {
 	case 0:
 	case 1:
@@ -100,6 +101,39 @@ func emptyNote(in MergeInput) string {
 		return in.File + " has no evidence; its run failed: " + in.Document.Error
 	}
 	return in.File + " has no evidence"
+}
+
+// takeRun makes the newest run the document's, as a report of a ledger has it,
+// and notes the runs that failed.
+func (d *Document) takeRun(parts []*part) {
+	var newest *part
+	for _, p := range parts {
+		if newest == nil || p.doc.Run.StartedAt.After(newest.doc.Run.StartedAt) {
+			newest = p
+		}
+		if note := p.file + ": its run failed: " + p.doc.Error; p.doc.Error != "" && !slices.Contains(d.Notes, note) {
+			d.Notes = append(d.Notes, note)
+		}
+	}
+	if newest != nil {
+		d.Run = newest.doc.Run
+	}
+}
+
+// OnlyDevices leaves out the devices of other names, with all that is about them.
+func (d *Document) OnlyDevices(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	other := func(name string) bool { return name != "" && !slices.Contains(names, name) }
+	gone := map[string]bool{}
+	for _, dev := range d.Devices {
+		gone[dev.Name] = other(dev.Name)
+	}
+	d.Devices = slices.DeleteFunc(d.Devices, func(dev Device) bool { return other(dev.Name) })
+	d.Observations = slices.DeleteFunc(d.Observations, func(o Observation) bool { return other(o.Device) })
+	d.Findings = slices.DeleteFunc(d.Findings, func(f Finding) bool { return gone[f.Scope] })
+	d.Conflicts = slices.DeleteFunc(d.Conflicts, func(c Conflict) bool { return other(c.Device) })
 }
 
 // part is what one file says of one host, without labels.
@@ -289,7 +323,6 @@ func (g *hostGroup) alone(into *Document) {
 	into.Provider, into.Host, into.NotRead = d.Provider, d.Host, d.NotRead
 	into.Devices, into.Observations, into.Findings, into.Conflicts = d.Devices, d.Observations, d.Findings, d.Conflicts
 	into.Notes = append(into.Notes, d.Notes...)
-	into.Run.BootID = d.Run.BootID
 }
 
 // joinGroups puts several hosts into the document.

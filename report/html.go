@@ -59,6 +59,9 @@ func (p page) about() {
 	}
 	p.s.printf("<li>%s %s, run %s at %s</li>\n", esc(p.d.Tool.Name), esc(p.d.Tool.Version), esc(p.d.Run.ID),
 		p.d.Run.StartedAt.UTC().Format("2006-01-02 15:04:05Z"))
+	if p.d.Redacted {
+		p.s.printf("<li>%s</li>\n", redactedText)
+	}
 	p.s.printf("</ul>\n")
 	if p.d.Provider.Kind == probe.Simulated {
 		p.s.printf("<p class=\"odd\">%s</p>\n", esc(simulatedLine(p.d)))

@@ -18,6 +18,7 @@ type (
 		Tool          probe.Tool     `json:"tool"`
 		Run           probe.RunInfo  `json:"run"`
 		Provider      probe.Provider `json:"provider"`
+		Redacted      bool           `json:"redacted,omitempty"`
 	}
 	hostLines struct {
 		Kind string `json:"kind"`
@@ -30,6 +31,14 @@ type (
 	observationLine struct {
 		Kind string `json:"kind"`
 		probe.Observation
+	}
+	sourceLine struct {
+		Kind string `json:"kind"`
+		probe.Source
+	}
+	conflictLine struct {
+		Kind string `json:"kind"`
+		probe.Conflict
 	}
 	findingLine struct {
 		Kind string `json:"kind"`
@@ -45,11 +54,14 @@ type (
 	}
 )
 
-// renderJSONL writes the parts of a document as lines of kind run, host, device,
-// observation, finding and, last, end: without an end the text was cut short.
+// renderJSONL writes the parts of a document as lines of kind run, source, host,
+// device, observation, conflict, finding and, last, end: without an end the text was cut short.
 func renderJSONL(w io.Writer, d *probe.Document, _ Options) error {
 	d = whole(d)
-	lines := []any{runLine{"run", d.Schema, d.SchemaVersion, d.Tool, d.Run, d.Provider}}
+	lines := []any{runLine{"run", d.Schema, d.SchemaVersion, d.Tool, d.Run, d.Provider, d.Redacted}}
+	for _, s := range d.Sources {
+		lines = append(lines, sourceLine{"source", s})
+	}
 	for _, h := range hostsOf(d) {
 		lines = append(lines, hostLines{"host", h})
 	}
@@ -59,18 +71,34 @@ func renderJSONL(w io.Writer, d *probe.Document, _ Options) error {
 	for _, o := range d.Observations {
 		lines = append(lines, observationLine{"observation", o})
 	}
+	for _, c := range d.Conflicts {
+		lines = append(lines, conflictLine{"conflict", c})
+	}
 	for _, f := range d.Findings {
 		lines = append(lines, findingLine{"finding", f})
 	}
 	lines = append(lines, endLine{"end", d.Verdict, d.NotRead, d.Error, d.Notes, d.Exit})
 	for _, l := range lines {
-		b, err := encode(l, "")
-		if err != nil {
-			return fmt.Errorf("encode line: %w", err)
+		if err := writeLine(w, l); err != nil {
+			return err
 		}
-		if _, err := w.Write(b); err != nil {
-			return fmt.Errorf("write line: %w", err)
-		}
+	}
+	return nil
+}
+
+// WriteObservation writes one observation as a line, as it stands among the
+// lines of a whole document.
+func WriteObservation(w io.Writer, o probe.Observation) error {
+	return writeLine(w, observationLine{"observation", o})
+}
+
+func writeLine(w io.Writer, line any) error {
+	b, err := encode(line, "")
+	if err != nil {
+		return fmt.Errorf("encode line: %w", err)
+	}
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("write line: %w", err)
 	}
 	return nil
 }

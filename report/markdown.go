@@ -24,6 +24,9 @@ func renderMarkdown(w io.Writer, d *probe.Document, o Options) error {
 	if d.Provider.Kind == probe.Simulated {
 		t.s.printf("- **%s**\n", mdText(simulatedLine(d)))
 	}
+	if d.Redacted {
+		t.s.printf("- %s\n", redactedText)
+	}
 	t.s.printf("- %s %s, run %s at %s\n", mdText(d.Tool.Name), mdText(d.Tool.Version), mdText(d.Run.ID),
 		d.Run.StartedAt.UTC().Format("2006-01-02 15:04:05Z"))
 	for _, l := range emptyLines(d) {

@@ -31,6 +31,9 @@ func aboutHosts(d *probe.Document) []string {
 	return append(lines, nodeLines(d)...)
 }
 
+// redactedText says that a document was redacted.
+const redactedText = "redacted: addresses, GUIDs, names, paths and serials are stand-ins"
+
 // nodeLines say whether all hosts of a merged report have the same OS build and
 // the same verbs library, and if not, who has which.
 func nodeLines(d *probe.Document) []string {

@@ -91,6 +91,9 @@ func (t *printer) simulated() {
 	if t.d.Provider.Kind == probe.Simulated {
 		t.prose("", simulatedLine(t.d))
 	}
+	if t.d.Redacted {
+		t.prose("", redactedText)
+	}
 }
 
 // empty says in one line each why there is nothing to show.

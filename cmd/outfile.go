@@ -1,0 +1,126 @@
+package cmd
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"rdmaprobe/probe"
+)
+
+// outFile is what --out names. It appears whole or not at all: what is written
+// goes to a file beside it, which takes its place once the command is done. A new
+// file has mode 0644 as far as the umask lets it, so that a collector may read
+// it; an old one keeps its mode.
+type outFile struct {
+	*os.File
+	path  string
+	wrote bool
+}
+
+// openOut prepares the file. It fails before anything is probed where the result
+// could not be written.
+func openOut(path string) (*outFile, error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	mode := fs.FileMode(0o644)
+	old, err := os.Stat(path)
+	switch {
+	case err == nil && !old.Mode().IsRegular():
+		return nil, &probe.UsageError{Text: fmt.Sprintf("--out %s: it is not a regular file", path)}
+	case err == nil:
+		mode = old.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, &probe.UsageError{Text: fmt.Sprintf("--out: %v", err)}
+	}
+	var random [6]byte
+	rand.Read(random[:]) // never fails
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+hex.EncodeToString(random[:]))
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, &probe.UsageError{Text: fmt.Sprintf("--out: %v", err)}
+	}
+	if old != nil {
+		_ = f.Chmod(mode) // the umask may have taken something from it; where modes do not exist it does not matter
+	}
+	return &outFile{File: f, path: path}, nil
+}
+
+// Write writes to the file beside the named one.
+func (o *outFile) Write(b []byte) (int, error) {
+	o.wrote = true
+	return o.File.Write(b)
+}
+
+// commit puts what was written in the place of the named file, durably. Where
+// nothing was written the old file stays.
+func (o *outFile) commit() error {
+	defer os.Remove(o.Name()) // gone already when it was renamed
+	if !o.wrote {
+		return o.Close()
+	}
+	if err := errors.Join(o.Sync(), o.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", o.path, err)
+	}
+	if err := os.Rename(o.Name(), o.path); err != nil {
+		return fmt.Errorf("write %s: %w", o.path, err)
+	}
+	return syncFolder(filepath.Dir(o.path))
+}
+
+// syncFolder makes a name in a folder durable. Windows has no such call.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return nil // a folder that may be written to and not read: nothing more can be done
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("sync %s: %w", path, err)
+	}
+	return nil
+}
+
+// startOut turns the command's output to --out. The ledger may not be the target.
+func (a *app) startOut() error {
+	if a.outPath == "" || a.outPath == "-" || a.file != nil {
+		return nil
+	}
+	p, _ := a.providerOptions() // a wrong one is told by the command
+	if store, err := probe.StorePath(probe.Options{Store: a.store, Provider: p}); err == nil && samePath(store, a.outPath) {
+		return &probe.UsageError{Text: fmt.Sprintf("--out %s: that is the ledger", a.outPath)}
+	}
+	f, err := openOut(a.outPath)
+	if err != nil {
+		return err
+	}
+	a.file, a.out = f, f
+	return nil
+}
+
+func samePath(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(ia, ib)
+}
+
+// endOut finishes the file of --out and gives the status of the whole command.
+func (a *app) endOut(status int) int {
+	if a.file == nil {
+		return status
+	}
+	if err := a.file.commit(); err != nil {
+		a.complain(err)
+		return probe.ExitOwn
+	}
+	return status
+}
