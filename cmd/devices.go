@@ -11,6 +11,7 @@ import (
 func (a *app) devices() *cobra.Command {
 	var names []string
 	var timeout time.Duration
+	var verify bool
 	c := &cobra.Command{
 		Use:   "devices",
 		Short: "List the devices with their ports, GIDs and links",
@@ -22,14 +23,14 @@ func (a *app) devices() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Devices, o.Timeout = names, timeout
-			a.stream(&o)
+			o.Devices, o.Timeout, o.Verify = names, timeout, verify
 			d, err := probe.ListDevices(c.Context(), o)
 			return a.show(d, "devices", err)
 		},
 	}
 	c.Flags().StringSliceVarP(&names, "device", "d", nil, "only these devices (repeatable, or a,b)")
 	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
+	c.Flags().BoolVar(&verify, "verify", false, "compare with what the system's own ibv_devinfo -v says, field by field")
 	a.completeDevices(c)
 	return c
 }

@@ -22,6 +22,9 @@ func ListDevices(ctx context.Context, o Options) (*Document, error) {
 	} else if err := r.stream(); err != nil {
 		r.fail(err)
 	}
+	if o.Verify {
+		r.verify()
+	}
 	return r.finish("devices")
 }
 

@@ -27,6 +27,7 @@ type Document struct {
 	Observations  []Observation    `json:"observations"`
 	Findings      []Finding        `json:"findings"`
 	Verdict       *Verdict         `json:"verdict,omitempty"`   // of doctor
+	Verify        *Verify          `json:"verify,omitempty"`    // of devices --verify
 	Sources       []Source         `json:"sources,omitempty"`   // of a merged report: the files it was made from
 	Conflicts     []Conflict       `json:"conflicts,omitempty"` // of a merged report: where they disagree
 	NotRead       []NotRead        `json:"not_read,omitempty"`

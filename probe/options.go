@@ -36,6 +36,7 @@ type Options struct {
 	GIDIndex   *int     // taken as given
 	MRSize     int      // bytes; 0: one page of 4096
 	Timeout    time.Duration
+	Verify     bool // ListDevices: compare with the system's own ibv_devinfo
 
 	Progress      func(Progress)    // called as the run goes on; may be nil
 	OnObservation func(Observation) // called with every row that is kept, as it is observed, one call at a time; may be nil
@@ -85,6 +86,8 @@ func (o *Options) check() error {
 		o.MRSize = pageSize
 	}
 	switch {
+	case o.Verify && o.Provider.Profile != nil:
+		return usagef("--verify asks this system's own %s, which knows nothing of a simulated provider: drop one", verifyTool[0])
 	case o.Timeout < 0 || o.Timeout > maxTimeout:
 		return usagef("--timeout %v: want more than 0 and at most %v", o.Timeout, maxTimeout)
 	case o.MRSize < 1 || o.MRSize > 1<<30:

@@ -42,6 +42,7 @@ func renderHTML(w io.Writer, d *probe.Document, o Options) error {
 	p.latencies()
 	p.htmlGrid("Limits", dropEmpty(p.oneHost(p.limitsGrid())))
 	p.observations()
+	p.list("Compared with the system's own tool", verifyLines(d))
 	p.list("Not read", notReadTexts(d))
 	p.list("Notes", d.Notes)
 	p.s.printf("</body>\n</html>\n")

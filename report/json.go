@@ -76,6 +76,11 @@ func whole(d *probe.Document) *probe.Document {
 	c.Observations = orEmpty(d.Observations)
 	c.Findings = orEmpty(d.Findings)
 	c.Run.Command = orEmpty(d.Run.Command)
+	if d.Verify != nil {
+		v := *d.Verify
+		v.Differences = orEmpty(v.Differences)
+		c.Verify = &v
+	}
 	if c.Provider.Library.Symbols == nil {
 		c.Provider.Library.Symbols = map[string]bool{}
 	}

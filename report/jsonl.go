@@ -47,6 +47,7 @@ type (
 	endLine struct {
 		Kind    string          `json:"kind"`
 		Verdict *probe.Verdict  `json:"verdict,omitempty"`
+		Verify  *probe.Verify   `json:"verify,omitempty"`
 		NotRead []probe.NotRead `json:"not_read,omitempty"`
 		Error   string          `json:"error,omitempty"`
 		Notes   []string        `json:"notes,omitempty"`
@@ -77,7 +78,7 @@ func renderJSONL(w io.Writer, d *probe.Document, _ Options) error {
 	for _, f := range d.Findings {
 		lines = append(lines, findingLine{"finding", f})
 	}
-	lines = append(lines, endLine{"end", d.Verdict, d.NotRead, d.Error, d.Notes, d.Exit})
+	lines = append(lines, endLine{"end", d.Verdict, d.Verify, d.NotRead, d.Error, d.Notes, d.Exit})
 	for _, l := range lines {
 		if err := writeLine(w, l); err != nil {
 			return err

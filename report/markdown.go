@@ -38,6 +38,7 @@ func renderMarkdown(w io.Writer, d *probe.Document, o Options) error {
 	t.mdGrid("Ports", t.devicesGrid())
 	t.mdGrid("GIDs", dropEmpty(t.oneHost(t.gidsGrid())))
 	t.mdObservations()
+	t.mdList("Compared with the system's own tool", verifyLines(d))
 	t.mdList("Notes", d.Notes)
 	return t.s.close()
 }

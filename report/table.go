@@ -40,6 +40,7 @@ func (t *printer) devicesTable() error {
 	}
 	t.empty()
 	t.simulated()
+	t.verify()
 	t.findings()
 	t.notes()
 	return nil

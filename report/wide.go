@@ -40,6 +40,7 @@ func renderWide(w io.Writer, d *probe.Document, o Options) error {
 		}
 		t.claims()
 	}
+	t.verify()
 	t.findings()
 	t.fine()
 	t.notRead()
