@@ -24,6 +24,7 @@ func (a *app) devices() *cobra.Command {
 				return err
 			}
 			o.Devices, o.Timeout, o.Verify = names, timeout, verify
+			a.stream(&o)
 			d, err := probe.ListDevices(c.Context(), o)
 			return a.show(d, "devices", err)
 		},
