@@ -168,7 +168,7 @@ var stages = []struct{ id, call string }{
 // precondition says what keeps a row from being tried, "" when nothing does.
 func (dr *deviceRun) precondition(row tableRow) (why string, data map[string]any) {
 	for _, s := range stages {
-		if dr.failed[s.id] && slices.Contains(row.calls, s.call) {
+		if dr.failed[s.id] && slices.Contains(row.callsOf(dr.tb), s.call) {
 			return s.id + " failed earlier in this run and is not tried again", nil
 		}
 	}

@@ -56,7 +56,7 @@ func (r *run) planDevice(d Device, words []string) PlannedDevice {
 	pd := PlannedDevice{Name: d.Name, Thunderbolt: dr.tb}
 	for _, w := range words {
 		row, _ := rowOf(w)
-		s := Step{Probe: w, Class: row.class.String(), About: row.about, Calls: row.calls, IDs: row.ids(dr.requestFor(row)), Bound: r.bound()}
+		s := Step{Probe: w, Class: row.class.String(), About: row.about, Calls: row.callsOf(dr.tb), IDs: row.ids(dr.requestFor(row)), Bound: r.bound()}
 		if c := dr.closedFor(row); c != nil {
 			s.Refused = c.text()
 		}

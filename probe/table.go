@@ -14,6 +14,7 @@ type tableRow struct {
 	class  Class
 	about  string
 	calls  []string                  // provider calls, in order
+	onTB   []string                  // those on Thunderbolt, where they differ
 	ids    func(r *request) []string // in the order in which they are tried
 	run    func(*session)            // in the child
 }
@@ -27,7 +28,8 @@ var table = []tableRow{
 	},
 	{
 		word: "gid", class: ClassRead, about: "read the GID table of every port", run: probeGID,
-		calls: []string{"ibv_open_device", "ibv_query_device", "ibv_query_port", "ibv_query_gid", "ibv_close_device"},
+		calls: []string{"ibv_open_device", "ibv_query_device", "ibv_query_port", "ibv_query_gid", "_ibv_query_gid_ex", "ibv_close_device"},
+		onTB:  []string{"ibv_open_device", "ibv_query_device", "ibv_query_port", "ibv_query_gid", "ibv_close_device"},
 		ids:   only("gid.usable", "gid.ipv4_mapped"),
 	},
 	{
@@ -53,6 +55,9 @@ var table = []tableRow{
 			"ibv_open_device", "ibv_create_comp_channel", "ibv_create_cq", "ibv_req_notify_cq", "ibv_alloc_pd", "ibv_create_qp", "ibv_modify_qp",
 			"ibv_reg_mr", "ibv_post_recv", "ibv_get_cq_event", "ibv_ack_cq_events", "ibv_dereg_mr", "ibv_destroy_qp", "ibv_dealloc_pd",
 			"ibv_destroy_cq", "ibv_destroy_comp_channel", "ibv_close_device",
+		},
+		onTB: []string{
+			"ibv_open_device", "ibv_create_comp_channel", "ibv_create_cq", "ibv_req_notify_cq", "ibv_destroy_cq", "ibv_destroy_comp_channel", "ibv_close_device",
 		},
 		ids: only("cq.channel", "cq.notify"),
 	},
@@ -121,6 +126,14 @@ func rowOf(word string) (tableRow, bool) {
 		return tableRow{}, false
 	}
 	return table[i], true
+}
+
+// callsOf are a row's provider calls on a device, Thunderbolt or not.
+func (t tableRow) callsOf(thunderbolt bool) []string {
+	if thunderbolt && t.onTB != nil {
+		return t.onTB
+	}
+	return t.calls
 }
 
 // optionOf is the word of --only that asks for a row.
