@@ -24,7 +24,7 @@ func TestWhatClosesWhat(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		machine func(*testing.T) *machine
-		break_  func(*machine)
+		ruin    func(*machine)
 		change  func(*Options)
 		exit    int
 		first   map[string]string // the broken device, in the run
@@ -35,67 +35,69 @@ func TestWhatClosesWhat(t *testing.T) {
 	}{
 		{
 			name: "a crash closes creation, and nothing in its own run", machine: newMac, exit: ExitContained,
-			break_: func(m *machine) { m.rules(0, "ibv_reg_mr", object{"fault": "crash"}) },
-			first:  map[string]string{"mr.register": "crash", "mr.rkey": "precondition", "qp.uc.create": "confirmed"},
-			other:  nothing, next: create, event: "crashed", finding: "provider_crashed",
+			ruin:  func(m *machine) { m.rules(0, "ibv_reg_mr", object{"fault": "crash"}) },
+			first: map[string]string{"mr.register": "crash", "mr.rkey": "precondition", "qp.uc.create": "confirmed"},
+			other: nothing, next: create, event: "crashed", finding: "provider_crashed",
 		},
 		{
 			name: "an exit without a word is a crash", machine: newLinux, exit: ExitContained,
-			break_: func(m *machine) { m.rules(0, "ibv_create_cq", object{"fault": "exit"}) },
-			first:  map[string]string{"mr.register": "confirmed", "cq.create": "crash", "qp.uc.create": "precondition"},
-			other:  nothing, next: create, event: "crashed", finding: "provider_crashed",
+			ruin:  func(m *machine) { m.rules(0, "ibv_create_cq", object{"fault": "exit"}) },
+			first: map[string]string{"mr.register": "confirmed", "cq.create": "crash", "qp.uc.create": "precondition"},
+			other: nothing, next: create, event: "crashed", finding: "provider_crashed",
 		},
 		{
 			name: "a crash in a query closes creation too", machine: newLinux, exit: ExitContained,
-			break_: func(m *machine) { m.rules(0, "ibv_query_gid", object{"fault": "crash"}) },
-			first:  map[string]string{"port.state": "confirmed", "gid.usable": "crash", "gid.ipv4_mapped": "precondition", "qp.uc.create": "confirmed"},
-			other:  nothing, next: create, event: "crashed", finding: "provider_crashed",
+			ruin:  func(m *machine) { m.rules(0, "ibv_query_gid", object{"fault": "crash"}) },
+			first: map[string]string{"port.state": "confirmed", "gid.usable": "crash", "gid.ipv4_mapped": "precondition", "qp.uc.create": "confirmed"},
+			other: nothing, next: create, event: "crashed", finding: "provider_crashed",
 		},
 		{
 			name: "a hang in creation closes creation", machine: newLinux, exit: ExitContained,
-			break_: func(m *machine) { m.timeout = short; m.rules(0, "ibv_reg_mr", object{"fault": "hang"}) },
-			first:  map[string]string{"mr.register": "timeout", "mr.rkey": "precondition", "qp.uc.create": "guarded", "gid.usable": "confirmed"},
-			other:  nothing, next: create, event: "timed_out", finding: "provider_wedged",
+			ruin:  func(m *machine) { m.timeout = short; m.rules(0, "ibv_reg_mr", object{"fault": "hang"}) },
+			first: map[string]string{"mr.register": "timeout", "mr.rkey": "precondition", "qp.uc.create": "guarded", "gid.usable": "confirmed"},
+			other: nothing, next: create, event: "timed_out", finding: "provider_wedged",
 		},
 		{
 			name: "a hang in a query closes creation in its own run only", machine: newLinux, exit: ExitContained,
-			break_: func(m *machine) { m.timeout = short; m.rules(0, "ibv_query_gid", object{"fault": "hang_term"}) },
-			first:  map[string]string{"port.state": "confirmed", "gid.usable": "timeout", "qp.uc.create": "guarded"},
-			other:  nothing, next: nothing,
+			ruin:  func(m *machine) { m.timeout = short; m.rules(0, "ibv_query_gid", object{"fault": "hang_term"}) },
+			first: map[string]string{"port.state": "confirmed", "gid.usable": "timeout", "qp.uc.create": "guarded"},
+			other: nothing, next: nothing,
 		},
 		{
 			name: "a hang on Thunderbolt with --kill", machine: newMac, exit: ExitContained, change: func(o *Options) { o.Kill = true },
-			break_: func(m *machine) { m.timeout = short; m.rules(0, "ibv_create_qp", object{"fault": "hang"}) },
-			first:  map[string]string{"mr.register": "confirmed", "qp.uc.create": "timeout"},
-			other:  nothing, next: create, event: "timed_out", finding: "provider_wedged",
+			ruin:  func(m *machine) { m.timeout = short; m.rules(0, "ibv_create_qp", object{"fault": "hang"}) },
+			first: map[string]string{"mr.register": "confirmed", "qp.uc.create": "timeout"},
+			other: nothing, next: create, event: "timed_out", finding: "provider_wedged",
 		},
 		{
 			name: "a transition that failed elsewhere than on Thunderbolt", machine: newLinux, change: func(o *Options) { o.AllowRTR = true },
-			break_: func(m *machine) { m.rules(0, "ibv_modify_qp", object{"when": object{"to": "RTR"}, "errno": "ETIMEDOUT"}) },
-			exit:   ExitFinding,
-			first:  map[string]string{"qp.uc.rtr": "unreachable", "qp.uc.rts": "precondition"},
-			other:  map[string]string{"qp.uc.rtr": "confirmed"}, next: map[string]string{"qp.uc.rtr": "confirmed"},
+			ruin: func(m *machine) {
+				m.rules(0, "ibv_modify_qp", object{"when": object{"to": "RTR"}, "errno": "ETIMEDOUT"})
+			},
+			exit:  ExitFinding,
+			first: map[string]string{"qp.uc.rtr": "unreachable", "qp.uc.rts": "precondition"},
+			other: map[string]string{"qp.uc.rtr": "confirmed"}, next: map[string]string{"qp.uc.rtr": "confirmed"},
 		},
 		{
 			name: "a transition that failed on Thunderbolt closes transitions there", machine: newMac, change: func(o *Options) { o.AllowRTR, o.More = true, []string{"pingpong"} },
-			break_: func(m *machine) { m.rules(0, "ibv_modify_qp", object{"when": object{"to": "RTR"}, "errno": "ENODATA"}) },
-			exit:   ExitFinding,
-			first:  map[string]string{"qp.uc.rtr": "provider_error", "pingpong.uc": "precondition"},
-			other:  map[string]string{"qp.uc.create": "confirmed", "qp.uc.rtr": "guarded", "pingpong.uc": "guarded"},
-			next:   map[string]string{"qp.uc.create": "confirmed", "qp.uc.rtr": "guarded", "pingpong.uc": "guarded"}, event: "rtr_failed", finding: "provider_degraded",
+			ruin:  func(m *machine) { m.rules(0, "ibv_modify_qp", object{"when": object{"to": "RTR"}, "errno": "ENODATA"}) },
+			exit:  ExitFinding,
+			first: map[string]string{"qp.uc.rtr": "provider_error", "pingpong.uc": "precondition"},
+			other: map[string]string{"qp.uc.create": "confirmed", "qp.uc.rtr": "guarded", "pingpong.uc": "guarded"},
+			next:  map[string]string{"qp.uc.create": "confirmed", "qp.uc.rtr": "guarded", "pingpong.uc": "guarded"}, event: "rtr_failed", finding: "provider_degraded",
 		},
 		{
 			name: "a loop that ends at its own deadline closes nothing", machine: newLinux, exit: ExitFinding, change: func(o *Options) { o.More = []string{"pingpong"} },
-			break_: func(m *machine) { m.rules(0, "ibv_post_send", object{"deliver": false}) },
-			first:  map[string]string{"pingpong.uc": "no_completion"},
-			other:  map[string]string{"pingpong.uc": "confirmed"}, next: map[string]string{"pingpong.uc": "confirmed"},
+			ruin:  func(m *machine) { m.rules(0, "ibv_post_send", object{"deliver": false}) },
+			first: map[string]string{"pingpong.uc": "no_completion"},
+			other: map[string]string{"pingpong.uc": "confirmed"}, next: map[string]string{"pingpong.uc": "confirmed"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := tt.machine(t)
 			names := []string{m.dev(0)["name"].(string), m.dev(1)["name"].(string)}
-			tt.break_(m)
+			tt.ruin(m)
 			if tt.change == nil {
 				tt.change = func(*Options) {}
 			}

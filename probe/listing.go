@@ -208,7 +208,7 @@ func (r *run) mergeDevice(seen Device) {
 func (r *run) fill(d Device) {
 	have := map[string]bool{}
 	for _, o := range r.doc.Observations {
-		if o.Device == d.Name {
+		if o.Device == d.Name && o.Host == d.Host {
 			have[o.ID] = true
 		}
 	}
@@ -216,7 +216,7 @@ func (r *run) fill(d Device) {
 		if e.Host || have[e.ID] || e.Extra && !d.thunderbolt(r.platform.os) {
 			continue
 		}
-		o := Observation{ID: e.ID, Device: d.Name, Level: rdma.CapabilityUnknown, Reason: NotTried, Detail: notTried[e.ID]}
+		o := Observation{Host: d.Host, ID: e.ID, Device: d.Name, Level: rdma.CapabilityUnknown, Reason: NotTried, Detail: notTried[e.ID]}
 		if !d.Listed {
 			o.Reason, o.Detail = Precondition, "the library does not list the device"
 		}

@@ -61,7 +61,7 @@ func newRun(ctx context.Context, o *Options) (*run, error) {
 // newDraft is newRun without the store: what comes of it is not kept. It knows
 // what the store has.
 func newDraft(ctx context.Context, o *Options) (*run, error) {
-	r := &run{opts: o, ctx: ctx, started: time.Now()}
+	r := &run{opts: o, ctx: ctx, started: time.Now(), past: newHistory()}
 	r.doc, r.tell = NewDocument(o.Tool, o.Command), o.OnObservation
 	if !mainCalled.Load() {
 		return r, r.fail(ErrNoMain)
@@ -158,7 +158,6 @@ func (r *run) openStore() error {
 		return err
 	}
 	r.locks = guard.NativeLockDir()
-	r.past = newHistory()
 	if path == noStore {
 		if r.profile != nil {
 			r.locks = filepath.Join(os.TempDir(), fmt.Sprintf("rdmaprobe-simulated-%d", os.Getuid()))
