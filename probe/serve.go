@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,8 +200,9 @@ func (s *server) listenAll() error {
 	}
 	var first error
 	for _, host := range []string{"127.0.0.1", "::1"} {
-		if err := s.listen(net.JoinHostPort(host, strconv.Itoa(s.port()))); err != nil && first == nil {
-			first = fmt.Errorf("listen: %w", err)
+		if err := s.listen(net.JoinHostPort(host, strconv.Itoa(s.port()))); err != nil {
+			s.say("not listening there: %v", err)
+			first = cmp.Or(first, fmt.Errorf("listen: %w", err))
 		}
 	}
 	s.listenOnLinks()
@@ -215,6 +217,9 @@ func (s *server) listenAll() error {
 // listenOnLinks listens on the link-local addresses of the RDMA ports that it
 // does not listen on yet: they come and go with the cables.
 func (s *server) listenOnLinks() {
+	if s.profile != nil {
+		return // its interfaces are not this machine's
+	}
 	for _, d := range s.offered() {
 		netdev := netdevOf(s.facts, d.Name)
 		if netdev == "" {
