@@ -33,9 +33,9 @@ func (a *app) printPlan(p *probe.Plan) error {
 		fmt.Fprintf(&b, "%s\n", report.Clean(d.Name))
 		for _, s := range d.Steps {
 			fmt.Fprintf(&b, "  %-6s %-10s %s\n", s.Probe, s.Class, s.About)
-			fmt.Fprintf(&b, "         calls %s\n", strings.Join(s.Calls, " "))
+			fmt.Fprintln(&b, report.Wrap("calls "+strings.Join(s.Calls, " "), 78, "         "))
 			if s.Refused != "" {
-				fmt.Fprintf(&b, "         not now: %s\n", report.Clean(s.Refused))
+				fmt.Fprintln(&b, report.Wrap("not now: "+report.Clean(s.Refused), 78, "         "))
 			}
 		}
 	}
