@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"rdmaprobe/probe"
@@ -19,12 +20,10 @@ const stdinName = "-"
 // understood is a usage error that names it.
 func (a *app) readInputs(names []string, o probe.ReportOptions) ([]probe.MergeInput, error) {
 	var inputs []probe.MergeInput
-	stdin := false
+	if i := slices.Index(names, stdinName); i >= 0 && slices.Contains(names[i+1:], stdinName) {
+		return nil, &probe.UsageError{Text: "- is named twice, and stdin can be read once"}
+	}
 	for _, name := range names {
-		if name == stdinName && stdin {
-			return nil, &probe.UsageError{Text: "- is named twice, and stdin can be read once"}
-		}
-		stdin = stdin || name == stdinName
 		in, err := a.readInput(name, o)
 		if err != nil {
 			return nil, err

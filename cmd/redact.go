@@ -44,12 +44,33 @@ func (a *app) stand() *report.Redactor {
 	return a.redactor
 }
 
-// redacted is the document as it may be shown.
+// redacted is the document as it may be shown. One that has stand-ins keeps them:
+// with one key they are those that it would get.
 func (a *app) redacted(d *probe.Document) (*probe.Document, error) {
-	if !a.redacts() {
+	if !a.redacts() || d.Redacted {
 		return d, nil
 	}
 	return a.stand().Document(d)
+}
+
+// redactInputs puts stand-ins into files before they are merged.
+func (a *app) redactInputs(inputs []probe.MergeInput) error {
+	if !a.redacts() {
+		return nil
+	}
+	for _, in := range inputs {
+		if err := a.stand().Learn(in.Document); err != nil {
+			return err
+		}
+	}
+	for i := range inputs {
+		var err error
+		if inputs[i].Document, err = a.redacted(inputs[i].Document); err != nil {
+			return err
+		}
+		inputs[i].File = a.stand().File(inputs[i].File)
+	}
+	return nil
 }
 
 // scrub is a text as it may be shown.

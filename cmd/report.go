@@ -90,10 +90,14 @@ func (a *app) reportFiles(f *reportFlags, names []string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.redactInputs(inputs); err != nil {
+		return err
+	}
 	d := probe.NewDocument(a.tool(), a.command())
 	if err := probe.Merge(d, inputs, f.AllBuilds); err != nil {
 		return &probe.UsageError{Text: err.Error()}
 	}
+	d.Redacted = d.Redacted || a.redacts()
 	d.OnlyDevices(f.Devices)
 	f.judge(d)
 	return a.show(d, "report", nil)

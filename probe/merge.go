@@ -84,6 +84,7 @@ func Merge(into *Document, inputs []MergeInput, allBuilds bool) error {
 		into.Sources = append(into.Sources, g.sources()...)
 	}
 	into.takeRun(parts)
+	into.Redacted = len(inputs) > 0 && !slices.ContainsFunc(inputs, func(in MergeInput) bool { return !in.Document.Redacted })
 	switch len(groups) {
 	case 0:
 	case 1:
@@ -171,7 +172,7 @@ func partsOf(in MergeInput) []*part {
 	for i := range d.Hosts {
 		h := &d.Hosts[i]
 		doc := documentOfHost(d, h)
-		doc.Findings, doc.Conflicts = nil, nil
+		doc.Findings, doc.Conflicts, doc.Verdict, doc.Verify = nil, nil, nil, nil
 		for _, f := range d.Findings {
 			if f.Host == h.Name {
 				f.Message = strings.TrimPrefix(f.Message, printable(h.Name)+": ")
@@ -320,8 +321,9 @@ func (g *hostGroup) sources() []Source {
 // alone puts the only host into the document.
 func (g *hostGroup) alone(into *Document) {
 	d := g.doc
-	into.Provider, into.Host, into.NotRead = d.Provider, d.Host, d.NotRead
+	into.Provider, into.Host, into.NotRead, into.Verdict = d.Provider, d.Host, d.NotRead, d.Verdict
 	into.Devices, into.Observations, into.Findings, into.Conflicts = d.Devices, d.Observations, d.Findings, d.Conflicts
+	into.Verify = d.Verify
 	into.Notes = append(into.Notes, d.Notes...)
 }
 

@@ -42,6 +42,7 @@ func (g *hostGroup) merge(allBuilds bool) {
 	if len(g.parts) == 1 {
 		return
 	}
+	d.Verdict, d.Verify = nil, nil
 	d.Observations, d.Conflicts, d.Notes = nil, nil, nil
 	d.Devices = g.devices()
 	names := map[string]string{}

@@ -113,11 +113,11 @@ func conflictLines(d *probe.Document, o Options) []string {
 			}
 			sides = append(sides, side)
 		}
-		line := fmt.Sprintf("%s %s: %s", strings.TrimSpace(where), cleanName(c.ID), strings.Join(sides, ", "))
+		what := cleanName(c.ID)
 		if c.OSBuild != "" {
-			line += " under one build, " + Clean(c.OSBuild)
+			what += " under build " + Clean(c.OSBuild)
 		}
-		lines = append(lines, line)
+		lines = append(lines, fmt.Sprintf("%s %s: %s", strings.TrimSpace(where), what, strings.Join(sides, ", ")))
 	}
 	return lines
 }

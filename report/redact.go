@@ -88,6 +88,25 @@ func (r *Redactor) Document(d *probe.Document) (*probe.Document, error) {
 
 // Value is anything that encodes as JSON, decoded again with stand-ins.
 func (r *Redactor) Value(v any) (any, error) {
+	tree, err := treeOf(v)
+	if err != nil {
+		return nil, err
+	}
+	r.learn(tree, "", "")
+	return r.walk(tree, place{}), nil
+}
+
+// Learn takes note of the names that a document gives, for the texts of others.
+func (r *Redactor) Learn(d *probe.Document) error {
+	tree, err := treeOf(d)
+	if err == nil && !d.Redacted {
+		r.learn(tree, "", "")
+	}
+	return err
+}
+
+// treeOf is a value as JSON has it.
+func treeOf(v any) (any, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("redact: %w", err)
@@ -98,8 +117,7 @@ func (r *Redactor) Value(v any) (any, error) {
 	if err := dec.Decode(&tree); err != nil {
 		return nil, fmt.Errorf("redact: %w", err)
 	}
-	r.learn(tree, "", "")
-	return r.walk(tree, place{}), nil
+	return tree, nil
 }
 
 // place is where in a document a value stands.
