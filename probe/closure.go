@@ -110,11 +110,21 @@ func closureOf(o *Observation, tb bool) (c closure, ok bool) {
 			return c, true
 		}
 	}
-	if tb && strings.HasSuffix(o.ID, ".rtr") && o.tried() && o.Level != rdma.CapabilityConfirmed {
-		c.From, c.Event, c.Errno = ClassTransition, "rtr_failed", o.Errno
-		return c, true
+	return rtrClosure(o, tb)
+}
+
+// rtrClosure is what a transition to RTR that did not succeed closes on
+// Thunderbolt: also one in which the child ended, since a port that it wedged
+// takes the others down.
+func rtrClosure(o *Observation, tb bool) (c closure, ok bool) {
+	if !tb || !strings.HasSuffix(o.ID, ".rtr") || !o.tried() || o.Level == rdma.CapabilityConfirmed {
+		return closure{}, false
 	}
-	return closure{}, false
+	c = closure{From: ClassTransition, Event: "rtr_failed", Call: o.Call, Run: o.Run, Until: untilReboot, Errno: o.Errno}
+	if o.StartedAt != nil {
+		c.At = *o.StartedAt
+	}
+	return c, true
 }
 
 // classOf is the class of the probe that a row is from, or of its id when that
@@ -129,11 +139,8 @@ func classOf(o *Observation) Class {
 
 // forAll is what an event on one Thunderbolt device closes on all of them.
 func (c closure) forAll() (closure, bool) {
-	switch {
-	case c.hung():
+	if c.hung() {
 		c.From = max(c.From, ClassCreate)
-		return c, true
-	case c.Event == "rtr_failed":
 		return c, true
 	}
 	return closure{}, false
@@ -154,6 +161,9 @@ func (h *history) close(r *pastRun, identity, device string, rec *ledger.Record)
 	h.closures[identity] = append(h.closures[identity], c)
 	if all, ok := c.forAll(); tb && ok {
 		h.tbClosed = append(h.tbClosed, all)
+	}
+	if rtr, ok := rtrClosure(&o, tb); ok {
+		h.tbClosed = append(h.tbClosed, rtr)
 	}
 }
 

@@ -112,8 +112,8 @@ func (dr *deviceRun) closedFor(row tableRow) *closure {
 // nothing, one failed transition to RTR ends transitions on Thunderbolt. What a
 // hang ends is told from its child.
 func (dr *deviceRun) contain(o *Observation) {
-	c, ok := closureOf(o, dr.tb)
-	if !ok || c.Event != "rtr_failed" {
+	c, ok := rtrClosure(o, dr.tb)
+	if !ok {
 		return
 	}
 	c.Now, c.Run = true, dr.doc.Run.ID

@@ -26,12 +26,9 @@ func judge(class Class, platform rdma.Platform, err error) (rdma.Capability, Rea
 	if !errors.As(err, &pe) {
 		return rdma.CapabilityUnknown, ProviderError
 	}
-	n := 0
-	switch {
-	case pe.ErrnoSet:
+	n := 0 // a return that is no errno, such as -1, says only that it failed
+	if pe.ErrnoSet {
 		n = pe.Errno
-	case pe.ReturnSet:
-		n = int(pe.Return)
 	}
 	if class >= ClassCreate && rdma.UnsupportedErrnoOn(platform, n) {
 		return rdma.CapabilityRejected, ""

@@ -146,6 +146,12 @@ func probeGID(s *session) {
 // length, and an empty slot reads as success with zeros.
 func (s *session) queryGIDs(p *Port, addresses []string) {
 	r := s.begin("gid.usable", p.Num, nil)
+	if n := p.Attr.GIDTblLen; n < 0 {
+		r.o.Call = "ibv_query_port"
+		r.unknown(Invalid, fmt.Sprintf("the port says that its GID table has %d entries", n))
+		s.skip(Precondition, "the size of the GID table is not known", p.Num, "gid.ipv4_mapped")
+		return
+	}
 	t, why, detail := s.scanGIDs(p)
 	switch {
 	case why != "":

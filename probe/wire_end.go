@@ -221,6 +221,19 @@ func (e *postError) Error() string {
 	return fmt.Sprintf("%s returned %d for work request %d", e.call, e.rc, e.nth+1)
 }
 
+// maxErrno is the largest errno a kernel returns (MAX_ERRNO of Linux).
+const maxErrno = 4095
+
+// errno is what the return says, 0 when it says none: -1 only means failure, and
+// a number that is too large is something else.
+func (e *postError) errno() int {
+	n := max(e.rc, -e.rc)
+	if e.rc == -1 || n > maxErrno {
+		return 0
+	}
+	return n
+}
+
 // completionError is a work completion with an error status.
 type completionError struct {
 	status int32
@@ -253,11 +266,12 @@ func (r *row) failData(err error) {
 	switch {
 	case errors.As(err, &post):
 		r.o.Call, r.o.Return = post.call, &Return{Number: int64(post.rc)}
-		n := max(post.rc, -post.rc)
-		p := r.s.lib.Platform()
-		r.o.Errno = &Errno{Number: n, Name: rdma.ErrnoNameOn(p, n), Platform: p}
-		if reason, ok := reasonOfErrno[r.o.Errno.Name]; ok {
-			r.o.Reason = reason
+		if n := post.errno(); n != 0 {
+			p := r.s.lib.Platform()
+			r.o.Errno = &Errno{Number: n, Name: rdma.ErrnoNameOn(p, n), Platform: p}
+			if reason, ok := reasonOfErrno[r.o.Errno.Name]; ok {
+				r.o.Reason = reason
+			}
 		}
 	case errors.As(err, &wc):
 		r.set("wc_status", rdma.WCStatusName(wc.status))

@@ -227,3 +227,14 @@ func (p place) readable(t testing.TB, provider string) *outcome {
 	}
 	return o
 }
+
+// forget empties the store, for another try.
+func (p place) forget(t testing.TB) {
+	t.Helper()
+	if err := os.RemoveAll(p.storeDir()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(p.storeDir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
