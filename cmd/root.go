@@ -89,7 +89,7 @@ func (a *app) root() *cobra.Command {
 	c.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkGlobals() }
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	a.completeGlobals(c)
-	c.AddCommand(a.devices(), a.probe(), a.doctor(), a.serve(), a.report(), a.explain(), a.profiles(), a.schema(), a.version())
+	c.AddCommand(a.devices(), a.probe(), a.doctor(), a.serve(), a.report(), a.explain(), a.profiles(), a.schema(), a.selftest(), a.version())
 	return c
 }
 

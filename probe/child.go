@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rdmaprobe/probe/guard"
+	"rdmaprobe/probe/selftest"
 	"rdmaprobe/rdma"
 	"rdmaprobe/rdma/sim"
 )
@@ -48,6 +49,9 @@ func childMain() int {
 
 // run does the task.
 func (s *session) run() error {
+	if selftest.IsTask(s.req.Task) {
+		return selftest.Child(s.child, selftest.Request{Task: s.req.Task, Library: s.req.Library})
+	}
 	load, err := s.loader()
 	if err != nil {
 		return err

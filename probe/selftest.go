@@ -1,0 +1,36 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"rdmaprobe/probe/selftest"
+)
+
+// SelfTestOptions say what a self-test looks at.
+type SelfTestOptions struct {
+	Library string // for dlopen; "" is the system's
+	Header  bool   // compile the struct layouts against the system's infiniband/verbs.h
+}
+
+// SelfTest checks that this build works on this machine. It touches no device
+// and keeps nothing. The error is rdmaprobe's own failure; a check that failed
+// is in the report.
+func SelfTest(ctx context.Context, o SelfTestOptions) (*selftest.Report, error) {
+	if !mainCalled.Load() {
+		return nil, ErrNoMain
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this executable: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "rdmaprobe-selftest-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the checks: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	return selftest.Run(ctx, selftest.Options{
+		Exe: exe, Args: []string{childArg}, Library: o.Library, Header: o.Header, Dir: dir,
+	}), nil
+}
