@@ -104,7 +104,6 @@ func (p place) run(t testing.TB, args ...string) *outcome {
 	cmd := p.command(ctx, append(slices.Clone(args), "--json")...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	o := &outcome{place: p}
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
@@ -115,15 +114,21 @@ func (p place) run(t testing.TB, args ...string) *outcome {
 	case err != nil && !errors.As(err, &exit):
 		t.Fatal(err)
 	}
-	o.exit, o.session, o.out, o.err = cmd.ProcessState.ExitCode(), cmd.Process.Pid, out.Bytes(), errs.String()
+	return p.read(t, cmd, out.Bytes(), errs.String())
+}
+
+// read reads what a run has said.
+func (p place) read(t testing.TB, cmd *exec.Cmd, out []byte, errs string) *outcome {
+	t.Helper()
+	o := &outcome{place: p, exit: cmd.ProcessState.ExitCode(), session: cmd.Process.Pid, out: out, err: errs, doc: &probe.Document{}}
+	args := cmd.Args
 	if strings.Contains(o.err, "panic:") || strings.Contains(o.err, "goroutine ") {
 		t.Errorf("%v panicked:\n%s", args, o.err)
 	}
-	o.doc = &probe.Document{}
-	if err := json.Unmarshal(o.out, o.doc); err != nil {
-		t.Fatalf("%v: no document: %v\n%.300s\n%s", args, err, o.out, o.err)
+	if err := json.Unmarshal(out, o.doc); err != nil {
+		t.Fatalf("%v: no document: %v\n%.300s\n%s", args, err, out, o.err)
 	}
-	if err := schematest.Check(o.out); err != nil {
+	if err := schematest.Check(out); err != nil {
 		t.Errorf("%v: not a valid document: %v", args, err)
 	}
 	if o.doc.Exit != o.exit {
