@@ -191,16 +191,16 @@ func (o *Options) words() []string {
 	return words
 }
 
-// set is what was asked for, in words of --only.
+// set is what was asked for, in words of --only. Class read is the preflight of
+// all else.
 func (o *Options) set() []string {
-	set := baseWords
+	set := slices.Concat(baseWords, o.More)
 	if o.Only != nil {
-		set = slices.Concat(o.Only, []string{"port"})
-		if !slices.Equal(o.Only, []string{"port"}) {
+		set = slices.Concat(o.Only, o.More, []string{"port"})
+		if slices.ContainsFunc(set, func(w string) bool { return w != "port" }) {
 			set = append(set, "gid")
 		}
 	}
-	set = slices.Concat(set, o.More)
 	if o.AllowRTR && !slices.Contains(set, "pingpong") {
 		set = append(set, "rtr") // a ping-pong passes RTR anyway, and each attempt is one too many on Thunderbolt
 	}
