@@ -19,7 +19,7 @@ func (t *printer) doctorTable() error {
 	t.verdictLine()
 	t.header()
 	t.empty()
-	if err := t.grid(dropEmpty(t.verdictGrid())); err != nil {
+	if err := t.grid(t.shortVerdicts()); err != nil {
 		return err
 	}
 	t.disagree()
@@ -43,14 +43,25 @@ func (t *printer) verdictLine() {
 }
 
 // verdictGrid has a line for each port.
-func (t *printer) verdictGrid() *grid {
+func (t *printer) verdictGrid() *grid { return t.verdictGridWith(nil) }
+
+// verdictGridWith is verdictGrid; where a finding that has a number stands behind
+// a verdict, that number stands for the reason.
+func (t *printer) verdictGridWith(numbers map[spot]int) *grid {
 	g := &grid{head: []string{"DEVICE", "PORT", "VIA", "CABLE TO", "GB/S", "STATE", "VERDICT"}}
 	if t.d.Verdict == nil {
 		return g
 	}
 	for _, p := range t.d.Verdict.Ports {
 		word := Clean(probe.VerdictWords(p.Word))
-		if p.Why != "" {
+		n := 0
+		for _, scope := range []string{p.Device, p.Interface, "host"} {
+			n = max(n, numbers[spot{p.Finding, scope}])
+		}
+		switch {
+		case n > 0:
+			word += fmt.Sprintf(": see %d", n)
+		case p.Why != "":
 			word += ": " + Clean(p.Why)
 		}
 		to := name(p.Peer)
@@ -59,6 +70,20 @@ func (t *printer) verdictGrid() *grid {
 		}
 		g.add(name(p.Device), number(p.Port), name(p.Interface), to, text(speed(p.SpeedGbps)), stateCell(p.State),
 			cell{word, verdictTone[p.Word]})
+	}
+	return g
+}
+
+// shortVerdicts is the grid without its empty columns; where its lines would be
+// too long, the reasons that the findings below give are left to them.
+func (t *printer) shortVerdicts() *grid {
+	g := dropEmpty(t.verdictGrid())
+	total := gap * (len(g.head) - 1)
+	for _, w := range g.widths() {
+		total += w
+	}
+	if total > t.measure() {
+		g = dropEmpty(t.verdictGridWith(t.numbers()))
 	}
 	return g
 }

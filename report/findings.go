@@ -64,6 +64,25 @@ func (t *printer) findings() {
 	}
 }
 
+// spot is what a finding is of: its code and its scope.
+type spot struct{ code, scope string }
+
+// numbers are those that doctor gives the findings.
+func (t *printer) numbers() map[spot]int {
+	numbers := map[spot]int{}
+	n := 0
+	for _, g := range t.grouped() {
+		if g.Severity == probe.SeverityInfo {
+			continue
+		}
+		n++
+		for _, f := range g.members {
+			numbers[spot{f.Code, f.Scope}] = n
+		}
+	}
+	return numbers
+}
+
 // finding prints one entry in full.
 func (t *printer) finding(number string, g group) {
 	t.section()

@@ -12,6 +12,7 @@ import (
 type group struct {
 	probe.Finding          // of the first, in words that fit all
 	scopes        []string // clean, in the order of the findings
+	members       []probe.Finding
 	messages      []string // one, or one for each scope where they differ
 }
 
@@ -50,7 +51,7 @@ func (t *printer) grouped() []group {
 
 // together words findings as one. Alone, or in wide, a finding keeps its words.
 func (t *printer) together(m []probe.Finding) group {
-	g := group{Finding: m[0]}
+	g := group{Finding: m[0], members: m}
 	for _, f := range m {
 		g.scopes = append(g.scopes, cleanName(f.Scope))
 	}
