@@ -310,6 +310,9 @@ func (p *pingpong) answer() error {
 	return far.postSend(slot, p.arrivedLen)
 }
 
+// pollCall is the call by which a message is seen to arrive, or not to.
+const pollCall = "ibv_poll_cq"
+
 // tell finishes the row: confirmed only when every message came back right.
 func (p *pingpong) tell(r *row, err error) {
 	r.o.Data = p.summary()
@@ -322,6 +325,7 @@ func (p *pingpong) tell(r *row, err error) {
 	)
 	switch {
 	case errors.As(err, &bad):
+		r.o.Call = pollCall
 		r.unknown(PayloadMismatch, err.Error())
 	case errors.As(err, &gone):
 		r.unknown(Unreachable, fmt.Sprintf("%v, after %d of %d messages", gone, p.verified, p.count))
@@ -330,17 +334,19 @@ func (p *pingpong) tell(r *row, err error) {
 	case err == nil && p.results != nil && p.results.Mismatch != "":
 		r.unknown(PayloadMismatch, "at the other end: "+p.results.Mismatch)
 	case errors.Is(err, errNoCompletion):
+		r.o.Call = pollCall
 		r.unknown(NoCompletion, err.Error())
 	case err != nil:
 		r.failData(err)
 	case p.verified == p.count:
-		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, "ibv_poll_cq", p.verified
+		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, pollCall, p.verified
 		r.send()
 	default:
 		why, detail := p.s.ended()
 		came := fmt.Sprintf("%d of %d messages came back", p.verified, p.count)
 		switch {
 		case p.lost > 0:
+			r.o.Call = pollCall
 			r.unknown(NoCompletion, fmt.Sprintf("%s, %d were lost", came, p.lost))
 		case why == Timeout:
 			r.unknown(why, detail+": "+came+" until then, and none was lost; fewer --iters or a longer --timeout let it finish")

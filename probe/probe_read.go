@@ -33,7 +33,10 @@ func (s *session) queryPorts(d *Device) {
 	ports := s.queryDevice(d)
 	s.tell(d)
 	if ports == 0 {
-		s.skip(Invalid, noPorts, 0, "port.query", "port.state")
+		r := s.begin("port.query", 0, nil)
+		r.o.Call = "ibv_query_device"
+		r.unknown(Invalid, noPorts)
+		s.skip(Invalid, noPorts, 0, "port.state")
 	}
 	for n := 1; n <= ports; n++ {
 		if why, detail := s.ended(); why != "" {
@@ -146,12 +149,6 @@ func probeGID(s *session) {
 // length, and an empty slot reads as success with zeros.
 func (s *session) queryGIDs(p *Port, addresses []string) {
 	r := s.begin("gid.usable", p.Num, nil)
-	if n := p.Attr.GIDTblLen; n < 0 {
-		r.o.Call = "ibv_query_port"
-		r.unknown(Invalid, fmt.Sprintf("the port says that its GID table has %d entries", n))
-		s.skip(Precondition, "the size of the GID table is not known", p.Num, "gid.ipv4_mapped")
-		return
-	}
 	t, why, detail := s.scanGIDs(p)
 	switch {
 	case why != "":

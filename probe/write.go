@@ -84,6 +84,7 @@ func (s *session) awaitSend(e *wireEnd) error {
 func (r *row) failWrite(err error) {
 	r.s.noticePort(r)
 	if err == errNoCompletion {
+		r.o.Call = pollCall
 		r.unknown(NoCompletion, err.Error())
 		return
 	}

@@ -29,8 +29,6 @@ type want struct {
 	silent  bool           // the row need not name the call: it succeeded for all that can be known
 	same    bool           // all rows are as on a healthy machine
 	gone    bool           // the device does not appear
-	id      string         // the row, where it is not that of the point
-	word    string         // and its probe
 }
 
 // dies is a child that ends in the call.
@@ -110,6 +108,9 @@ var everywhere = []fault{
 	{"noise", "escapes", map[string]any{"stderr": "\x1b[2J\x1b]0;title\x07\x00\u202e" + "panic: not really"}, unharmed},
 }
 
+// Faults of calls that another probe makes too, which has had all of them.
+var again = []string{"crash", "hang", "stuck", "errno=EIO", "forged", "grandchild"}
+
 // Faults of calls that a child makes few of: they write a lot.
 var floods = []fault{
 	{"noise", "stdout", map[string]any{"stdout": strings.Repeat("x", 1<<16), "repeat": 128}, unharmed},
@@ -132,11 +133,6 @@ func set(field string, v any) map[string]any {
 // same is an answer that is recorded as it is: the row stands.
 func stands(*machine, point) want { return want{outcome: guard.Completed, silent: true} }
 
-// noTable is a size of the GID table that cannot be.
-func noTable(*machine, point) want {
-	return want{level: rdma.CapabilityUnknown, reason: probe.Invalid, outcome: guard.Completed, id: "gid.usable", word: "gid"}
-}
-
 func unknown(reason probe.Reason, also ...probe.Reason) func(*machine, point) want {
 	return func(*machine, point) want {
 		return want{level: rdma.CapabilityUnknown, reason: reason, also: also, outcome: guard.Completed}
@@ -153,8 +149,8 @@ var values = map[string][]fault{
 		value("max_qp=-1", set("max_qp", -1), stands), value("page_size_cap=max", set("page_size_cap", "0xffffffffffffffff"), stands),
 	},
 	"ibv_query_port": {
-		value("gid_tbl_len=2147483647", set("gid_tbl_len", 2147483647), stands), value("gid_tbl_len=-2147483648", set("gid_tbl_len", -2147483648), noTable),
-		value("gid_tbl_len=-1", set("gid_tbl_len", -1), noTable),
+		value("gid_tbl_len=2147483647", set("gid_tbl_len", 2147483647), stands), value("gid_tbl_len=-2147483648", set("gid_tbl_len", -2147483648), stands),
+		value("gid_tbl_len=-1", set("gid_tbl_len", -1), stands),
 		value("gid_tbl_len=0", set("gid_tbl_len", 0), stands),
 		value("state=77", set("state", 77), stands), value("active_mtu=99", set("active_mtu", 99), stands), value("active_mtu=-1", set("active_mtu", -1), stands),
 		value("link_layer=200", set("link_layer", 200), stands), value("max_msg_sz=max", set("max_msg_sz", 4294967295), stands),
@@ -176,10 +172,22 @@ var values = map[string][]fault{
 		value("wc_status=REM_ACCESS_ERR", map[string]any{"wc_status": "REM_ACCESS_ERR"}, unknown(probe.ProviderError)),
 		value("wc_status=WR_FLUSH_ERR", map[string]any{"wc_status": "WR_FLUSH_ERR"}, unknown(probe.ProviderError)),
 		value("wc_status=RETRY_EXC_ERR", map[string]any{"wc_status": "RETRY_EXC_ERR"}, unknown(probe.Unreachable)),
-		value("wc_status=77", map[string]any{"wc_status": 77}, unknown(probe.ProviderError)),
-		value("deliver=false", map[string]any{"deliver": false}, unknown(probe.NoCompletion, probe.PayloadMismatch)),
-		value("lose_every=1", map[string]any{"lose_every": 1}, unknown(probe.NoCompletion, probe.PayloadMismatch)),
+		value("wc_status=77", map[string]any{"wc_status": "unknown(77)"}, unknown(probe.ProviderError)),
 	},
+	"ibv_post_send": {
+		value("deliver=false", map[string]any{"deliver": false}, vanishes),
+		value("lose_every=1", map[string]any{"lose_every": 1}, vanishes),
+	},
+}
+
+// vanishes is a message that is sent and does not arrive: nothing comes back, or
+// the target's bytes do not change.
+func vanishes(_ *machine, p point) want {
+	w := want{level: rdma.CapabilityUnknown, reason: probe.NoCompletion, outcome: guard.Completed, silent: true}
+	if strings.HasPrefix(p.word, "write") {
+		w.also = []probe.Reason{probe.PayloadMismatch}
+	}
+	return w
 }
 
 // returns are impossible results of calls that return an int; the least and the

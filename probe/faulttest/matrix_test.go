@@ -5,6 +5,7 @@ package faulttest
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -32,8 +33,15 @@ func (c trial) String() string { return c.m.name + "/" + c.p.String() + "/" + c.
 // trials are all cells of a machine.
 func trials(t testing.TB, m *machine) []trial {
 	var all []trial
+	seen := map[string]bool{}
 	for _, p := range points(t, m) {
-		all = append(all, trialsAt(m, p)...)
+		key := p.call + fmt.Sprint(p.when["to"])
+		for _, c := range trialsAt(m, p) {
+			if !seen[key] || slices.Contains(again, c.f.name) {
+				all = append(all, c)
+			}
+		}
+		seen[key] = true
 	}
 	return all
 }
@@ -210,10 +218,7 @@ func row(d *probe.Document, device, id, word string, port int) *probe.Observatio
 }
 
 // struck is the row of the fault.
-func (c trial) struck(d *probe.Document, w want) *probe.Observation {
-	if w.id != "" {
-		return row(d, c.m.bad, w.id, w.word, 0)
-	}
+func (c trial) struck(d *probe.Document) *probe.Observation {
 	if c.p.word == "list" {
 		return row(d, "", c.p.id, "", 0)
 	}
@@ -228,6 +233,11 @@ func (c trial) struck(d *probe.Document, w want) *probe.Observation {
 	return r
 }
 
+// unlisted tells that the fault took the listing, and so every device.
+func (c trial) unlisted(w want) bool {
+	return c.p.word == "list" && !c.p.everywhere && w.level == rdma.CapabilityUnknown
+}
+
 // checkRow looks at the row in which the fault happened: its level, its reason,
 // what became of the child, and that the call is named.
 func (c trial) checkRow(t *testing.T, d, base *probe.Document, w want) {
@@ -235,13 +245,13 @@ func (c trial) checkRow(t *testing.T, d, base *probe.Document, w want) {
 	if w.gone || w.same {
 		return
 	}
-	r := c.struck(d, w)
+	r := c.struck(d)
 	if r == nil {
 		t.Fatalf("there is no row %s of %s", c.p.id, c.p.word)
 	}
 	level, reason := w.level, w.reason
 	if level == "" {
-		b := c.struck(base, w)
+		b := c.struck(base)
 		if b == nil {
 			t.Fatalf("a healthy machine has no row %s of %s", c.p.id, c.p.word)
 		}
@@ -282,13 +292,12 @@ func rowsOf(d *probe.Document, device string) map[key]*probe.Observation {
 func (c trial) checkOthers(t *testing.T, d, base *probe.Document, w want) {
 	t.Helper()
 	have := rowsOf(d, c.m.bad)
-	if c.p.word == "list" && w.outcome != guard.Completed || w.gone {
-		if len(have) > 0 && w.gone {
-			t.Errorf("%s has %d rows, and was not listed", c.m.bad, len(have))
+	if w.gone || c.unlisted(w) {
+		for k, r := range have {
+			if r.Level != rdma.CapabilityUnknown {
+				t.Errorf("%v is %s, and the device was not listed", k, r.Level)
+			}
 		}
-		return
-	}
-	if w.gone || w.level == rdma.CapabilityUnknown && c.p.word == "list" {
 		return
 	}
 	ids := map[string]bool{}
@@ -320,8 +329,8 @@ func (c trial) checkOthers(t *testing.T, d, base *probe.Document, w want) {
 // device closes on all.
 func (c trial) checkNeighbour(t *testing.T, d, base *probe.Document, w want) {
 	t.Helper()
-	if c.p.word == "list" && w.level != "" {
-		return // there is no listing without it
+	if c.unlisted(w) || c.p.everywhere && w.level != "" {
+		return // it is as badly off
 	}
 	have := rowsOf(d, c.m.good)
 	if len(have) == 0 {
@@ -329,7 +338,7 @@ func (c trial) checkNeighbour(t *testing.T, d, base *probe.Document, w want) {
 	}
 	closed := probe.ClassData + 1
 	if c.m.thunderbolt {
-		switch r := c.struck(d, w); {
+		switch r := c.struck(d); {
 		case w.outcome == guard.Left || w.outcome == guard.Stuck:
 			closed = probe.ClassCreate
 		case r != nil && strings.HasSuffix(r.ID, ".rtr") && r.Level != rdma.CapabilityConfirmed && r.Reason != probe.Precondition:
@@ -403,10 +412,16 @@ func (c trial) alive(t *testing.T, o *outcome, w want) ([]int, string) {
 			pids = append(pids, r.Child.PID)
 		}
 	}
-	if len(pids) != 1 {
+	slices.Sort(pids)
+	switch {
+	case c.p.everywhere: // the listing's, and one of each device
+		if len(pids) != 3 {
+			t.Errorf("processes %v were left, want three", pids)
+		}
+		return pids, "*"
+	case len(pids) != 1:
 		t.Errorf("processes %v were left, want one", pids)
-	}
-	if c.p.word == "list" {
+	case c.p.word == "list":
 		return pids, "" // the listing holds no lock
 	}
 	return pids, c.m.bad
@@ -422,10 +437,10 @@ func (c trial) checkNext(t *testing.T, o *outcome, w want, alive []int, base *pr
 		return o.run(t, slices.Concat(args, []string{"--provider", "sim:" + c.m.write(t, o.dir, name, edits...)})...)
 	}
 	from := probe.ClassData + 1
-	if c.p.word != "list" && (w.outcome != guard.TimedOut || max(c.p.class(), classOf(c.p.id)) >= probe.ClassCreate) {
+	if !c.unlisted(w) && (w.outcome != guard.TimedOut || max(c.p.class(), classOf(c.p.id)) >= probe.ClassCreate) {
 		from = probe.ClassCreate
 	}
-	if len(alive) > 0 && c.p.word != "list" {
+	if len(alive) > 0 && !c.unlisted(w) {
 		c.refuses(t, next("same boot"), base, probe.ClassRead, string(w.outcome))
 	}
 	for _, pid := range alive {

@@ -25,6 +25,8 @@ type point struct {
 	id   string         // the row that it is for
 	args []string       // of the run
 	mend bool           // the probe goes on without the call's success
+
+	everywhere bool // every child makes it about every device, as its last call
 }
 
 func (p point) String() string {
@@ -141,7 +143,11 @@ func points(t testing.TB, m *machine) []point {
 	t.Helper()
 	var all []point
 	for _, call := range listing {
-		all = append(all, point{word: "list", call: call, id: "dev.enumerate", args: runs[0].args})
+		p := point{word: "list", call: call, id: "dev.enumerate", args: runs[0].args}
+		if call == "ibv_free_device_list" {
+			p.id, p.everywhere = "teardown", true
+		}
+		all = append(all, p)
 	}
 	for _, r := range runs[1:] {
 		args := slices.Concat(r.args, []string{"--iters", "5"})
