@@ -57,7 +57,9 @@ func (c *caller) arenaLine() (string, error) {
 	if err := mappable(); err != nil {
 		return "", err
 	}
-	const piece = 96 << 20 // no divisor of 4 GiB: wherever they begin, one meets the line
+	// No multiple of the sizes that systems align mappings to: wherever the first
+	// begins, a later one would lie across the line, and not end on it.
+	const piece = 96<<20 + 320<<10
 	var lowest, highest uintptr = math.MaxUint, 0
 	var held []*rdma.Buffer
 	defer func() {
