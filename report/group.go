@@ -52,8 +52,14 @@ func (t *printer) grouped() []group {
 // together words findings as one. Alone, or in wide, a finding keeps its words.
 func (t *printer) together(m []probe.Finding) group {
 	g := group{Finding: m[0], members: m}
+	host := ""
 	for _, f := range m {
-		g.scopes = append(g.scopes, cleanName(f.Scope))
+		scope := cleanName(f.Scope)
+		if f.Host != host { // said once for those that follow
+			host = f.Host
+			scope = cleanName(host) + " " + scope
+		}
+		g.scopes = append(g.scopes, scope)
 	}
 	if len(m) == 1 {
 		g.messages = []string{Clean(m[0].Message)}
@@ -68,7 +74,8 @@ func (t *printer) together(m []probe.Finding) group {
 	}
 	s := t.stencil(m[0])
 	all := func(text string) string { return fillIn(s(text), names, ifaces) }
-	g.Remedy, g.Undo, g.Check = all(g.Remedy), all(g.Undo), all(g.Check)
+	g.Remedy, g.Undo = all(g.Remedy), all(g.Undo)
+	g.Check = strings.ReplaceAll(all(g.Check), enumerate(names), strings.ReplaceAll(enumerate(names), ", ", ",")) // as -d takes them
 	if same {
 		g.messages = []string{all(m[0].Message)}
 		return g

@@ -25,7 +25,7 @@ func esc(s string) string { return html.EscapeString(Clean(s)) }
 // renderHTML writes one page that needs nothing else: no script, no font, no
 // picture from anywhere.
 func renderHTML(w io.Writer, d *probe.Document, o Options) error {
-	p := page{newPrinter(w, d, o, false)}
+	p := page{newPrinter(w, d, o, true)}
 	p.s.printf("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	p.s.printf("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
 	p.s.printf("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
@@ -83,21 +83,46 @@ func (p page) capabilities() {
 	p.list("Evidence against documents", contradictions(p.d, p.r))
 }
 
-// findingList is the findings, worst first.
+// findingList is the findings, worst first; those that want the same of several
+// devices are one.
 func (p page) findingList() {
-	for i, f := range worstFirst(p.d) {
+	for i, g := range p.grouped() {
 		if i == 0 {
 			p.s.printf("<h2>Findings</h2>\n")
 		}
-		p.s.printf("<section class=\"finding\">\n<h3><span class=\"%s\">%s</span> <code>%s</code> %s</h3>\n<p>%s</p>\n",
-			toneClass[severityTone[f.Severity]], esc(f.Severity), esc(f.Code), esc(f.Scope), esc(f.Message))
-		for _, h := range []struct{ label, text string }{{"Fix", f.Remedy}, {"Undo", f.Undo}, {"Check", f.Check}} {
-			if h.text != "" {
-				p.s.printf("<p><b>%s:</b> %s</p>\n", h.label, esc(h.text))
+		class := toneClass[severityTone[g.Severity]]
+		p.s.printf("<section class=\"finding edge-%s\">\n<h3><span class=\"%s\">%s</span> <code>%s</code> %s</h3>\n",
+			class, class, esc(g.Severity), esc(g.Code), esc(strings.Join(g.scopes, ", ")))
+		for _, m := range g.messages {
+			p.s.printf("<p>%s</p>\n", codeSpans(m))
+		}
+		for _, h := range []struct{ label, text string }{{"Fix", g.Remedy}, {"Undo", g.Undo}, {"Check", g.Check}} {
+			if h.text == "" {
+				continue
 			}
+			text := codeSpans(h.text)
+			if h.label == "Check" && !strings.Contains(h.text, "`") && strings.HasPrefix(h.text, "rdmaprobe ") {
+				text = "<code>" + esc(h.text) + "</code>"
+			}
+			p.s.printf("<p><b>%s:</b> %s</p>\n", h.label, text)
 		}
 		p.s.printf("</section>\n")
 	}
+}
+
+// codeSpans escapes a text and sets what stands between two backticks as code.
+func codeSpans(s string) string {
+	parts := strings.Split(Clean(s), "`")
+	if len(parts)%2 == 0 { // one backtick has no partner
+		return esc(s)
+	}
+	for i := range parts {
+		parts[i] = html.EscapeString(parts[i])
+		if i%2 == 1 {
+			parts[i] = "<code>" + parts[i] + "</code>"
+		}
+	}
+	return strings.Join(parts, "")
 }
 
 // observations is every row, folded away.
@@ -112,6 +137,9 @@ func (p page) observations() {
 
 // toneClass is the class of a tone in page.css.
 var toneClass = map[tone]string{plain: "plain", good: "good", bad: "bad", odd: "odd", faint: "faint"}
+
+// longCell is the widest cell that is set in one line.
+const longCell = 48
 
 // htmlGrid writes a table that scrolls by itself where the page is narrow.
 func (p page) htmlGrid(title string, g *grid) {
@@ -129,10 +157,14 @@ func (p page) htmlGrid(title string, g *grid) {
 	for _, row := range g.rows {
 		p.s.printf("<tr>")
 		for _, c := range row {
-			if c.tone == plain {
+			class := toneClass[c.tone]
+			if width(c.text) > longCell {
+				class += " long"
+			}
+			if class == toneClass[plain] {
 				p.s.printf("<td>%s</td>", esc(c.text))
 			} else {
-				p.s.printf("<td class=\"%s\">%s</td>", toneClass[c.tone], esc(c.text))
+				p.s.printf("<td class=\"%s\">%s</td>", class, esc(c.text))
 			}
 		}
 		p.s.printf("</tr>\n")

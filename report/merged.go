@@ -56,15 +56,12 @@ func nodeLines(d *probe.Document) []string {
 
 // newestLibraries is what each host's newest source was answered by.
 func newestLibraries(d *probe.Document) map[string]probe.Library {
-	newest := map[string]probe.Source{}
-	for _, s := range d.Sources {
-		if old, ok := newest[s.Host]; !ok || !s.Run.StartedAt.Before(old.Run.StartedAt) {
-			newest[s.Host] = s
-		}
-	}
 	libraries := map[string]probe.Library{}
-	for host, s := range newest {
-		libraries[host] = s.Provider.Library
+	if len(d.Sources) == 0 {
+		return libraries
+	}
+	for _, s := range newestSources(d) {
+		libraries[s.Host] = s.Provider.Library
 	}
 	return libraries
 }

@@ -2,7 +2,9 @@ package report
 
 import (
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,13 +75,14 @@ func (t *printer) promRun() []*family {
 	exit := &family{name: "rdmaprobe_exit_code", help: "The exit code of the run."}
 	loaded := &family{name: "rdmaprobe_library_loaded", help: "1 if the verbs library was loaded."}
 	count := &family{name: "rdmaprobe_devices", help: "How many RDMA devices the library listed."}
-	host := hostName(t.d, "")
-	info.add(1, "host", host, "version", t.d.Tool.Version, "provider", t.d.Provider.Kind, "profile", t.d.Provider.Profile)
-	if !t.d.Run.StartedAt.IsZero() {
-		start.add(float64(t.d.Run.StartedAt.UnixMilli())/1e3, "host", host)
+	for _, s := range newestSources(t.d) {
+		info.add(1, "host", s.Host, "version", s.Tool.Version, "provider", s.Provider.Kind, "profile", s.Provider.Profile)
+		if !s.Run.StartedAt.IsZero() {
+			start.add(float64(s.Run.StartedAt.UnixMilli())/1e3, "host", s.Host)
+		}
+		exit.add(float64(s.Exit), "host", s.Host)
+		loaded.add(one(s.Provider.Library.Loaded), "host", s.Host)
 	}
-	exit.add(float64(t.d.Exit), "host", host)
-	loaded.add(one(t.d.Provider.Library.Loaded), "host", host)
 	listed := map[string]int{}
 	for _, g := range groups(t.d) {
 		listed[hostName(t.d, g)] = 0
@@ -93,6 +96,26 @@ func (t *printer) promRun() []*family {
 		count.add(float64(listed[hostName(t.d, g)]), "host", hostName(t.d, g))
 	}
 	return []*family{info, start, exit, loaded, count}
+}
+
+// newestSources are the runs that a document stands on, one for each host: its
+// own, or of a merged report the newest of each.
+func newestSources(d *probe.Document) []probe.Source {
+	newest := map[string]probe.Source{}
+	for _, s := range d.Sources {
+		if old, ok := newest[s.Host]; !ok || !s.Run.StartedAt.Before(old.Run.StartedAt) {
+			newest[s.Host] = s
+		}
+	}
+	if len(newest) == 0 {
+		host := hostName(d, "")
+		return []probe.Source{{Host: host, Tool: d.Tool, Run: d.Run, Provider: d.Provider, Exit: d.Exit}}
+	}
+	var all []probe.Source
+	for _, host := range slices.Sorted(maps.Keys(newest)) {
+		all = append(all, newest[host])
+	}
+	return all
 }
 
 func (t *printer) promPorts() []*family {

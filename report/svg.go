@@ -17,6 +17,9 @@ func (p page) latencies() {
 			p.s.printf("<h2>Round trips</h2>\n")
 		}
 		title := fmt.Sprintf("%s port %d, %s", cleanName(l.row.Device), l.row.Port, l.row.ID)
+		if size, ok := whole64(l.row.Data["size"]); ok {
+			title += fmt.Sprintf(", %d bytes", size)
+		}
 		p.s.printf("<figure>\n<figcaption>%s%s</figcaption>\n", esc(title), esc(counted(l)))
 		p.bars(title, l.quantiles)
 		p.s.printf("</figure>\n")
