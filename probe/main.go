@@ -2,6 +2,7 @@ package probe
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync/atomic"
 )
@@ -19,7 +20,14 @@ var mainCalled atomic.Bool
 // Main makes this executable able to be a probe's child. Call it first in main:
 // in a child it runs the probe and does not return, otherwise it returns at
 // once.
+//
+// A set-user-ID or set-group-ID executable is refused: whoever starts it chooses
+// the library, its environment and the files.
 func Main() {
+	if os.Getuid() != os.Geteuid() || os.Getgid() != os.Getegid() {
+		fmt.Fprintln(os.Stderr, "rdmaprobe: refuses to run set-user-ID or set-group-ID: it needs no rights of its own; remove the bit (chmod ug-s)")
+		os.Exit(ExitOwn)
+	}
 	mainCalled.Store(true)
 	if len(os.Args) == 2 && os.Args[1] == childArg {
 		os.Exit(childMain())

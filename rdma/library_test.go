@@ -134,3 +134,23 @@ func TestClassifyLoadText(t *testing.T) {
 		t.Errorf("a long text keeps %d bytes, want %d", n, maxLoadText)
 	}
 }
+
+func TestLoadPath(t *testing.T) {
+	for _, tt := range []struct {
+		platform Platform
+		asked    string
+		want     string
+	}{
+		{PlatformDarwin, "", "/usr/lib/librdma.dylib"},
+		{PlatformDarwin, "librdma.dylib", "/usr/lib/librdma.dylib"},
+		{PlatformDarwin, "./librdma.dylib", "./librdma.dylib"},
+		{PlatformDarwin, "/opt/x.dylib", "/opt/x.dylib"},
+		{PlatformLinux, "", "libibverbs.so.1"},
+		{PlatformLinux, "libibverbs.so.1", "libibverbs.so.1"},
+		{PlatformLinux, "./x.so", "./x.so"},
+	} {
+		if got := loadPath(tt.platform, tt.asked); got != tt.want {
+			t.Errorf("%s %q: %q, want %q", tt.platform, tt.asked, got, tt.want)
+		}
+	}
+}

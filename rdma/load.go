@@ -88,6 +88,19 @@ func DefaultPathOn(p Platform) string {
 	return "libibverbs.so.1"
 }
 
+// loadPath is what dlopen is given for path on a platform. dyld looks for a name
+// without a slash in the working directory too (dlopen(3) of macOS): there it is
+// one of the system's.
+func loadPath(p Platform, path string) string {
+	switch {
+	case path == "":
+		return DefaultPathOn(p)
+	case p == PlatformDarwin && !strings.Contains(path, "/"):
+		return "/usr/lib/" + path
+	}
+	return path
+}
+
 // hostPlatform is the platform of the running system; systems without a
 // library count as Linux.
 func hostPlatform() Platform {

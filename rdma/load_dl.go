@@ -8,12 +8,11 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Open loads a verbs library; "" stands for DefaultPath. The error is a
+// Open loads a verbs library; "" stands for DefaultPath. A name without a slash
+// is one of the system's, never a file of the working directory. The error is a
 // *LoadError. A missing symbol is not an error here: see Has.
 func Open(path string) (*Library, error) {
-	if path == "" {
-		path = DefaultPath()
-	}
+	path = loadPath(hostPlatform(), path)
 	// dlerror is kept per thread, and purego asks for it in a second call.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -103,7 +103,7 @@ func TestParentKilled(t *testing.T) {
 		path := m.write(t, p.dir, "machine")
 		session, hit := p.kill(t, time.Duration(rnd.Int64N(int64(span*5/4))), append(args, "--provider", "sim:"+path)...)
 		began := time.Now()
-		if have := settle(t, session, nil, 10*time.Second); len(have) > 0 {
+		if have := settle(t, session, nil, settleLimit); len(have) > 0 {
 			t.Fatalf("children %v live on after their parent", have)
 		}
 		slowest = max(slowest, time.Since(began))
@@ -216,7 +216,7 @@ func TestParentKilledInACall(t *testing.T) {
 			if r := row(busy.doc, m.bad, "port.query", "", 0); r == nil || r.Reason != probe.Guarded {
 				t.Errorf("while it lives the device is not refused: %+v", r)
 			}
-			if have := settle(t, session, nil, 30*time.Second); len(have) > 0 {
+			if have := settle(t, session, nil, 2*settleLimit); len(have) > 0 {
 				t.Errorf("the child %v does not end", have)
 			}
 			refuses := p.run(t, "probe", "--store", p.store(), "--only", "mr", "-d", m.bad, "--timeout", slow, "--provider", "sim:"+m.write(t, p.dir, "healthy"))

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"rdmaprobe/probe"
 	"rdmaprobe/probe/guard"
@@ -481,7 +480,7 @@ func end(t *testing.T, session, pid int) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Error(err)
 	}
-	if have := settle(t, session, nil, 15*time.Second); len(have) > 0 {
+	if have := settle(t, session, nil, settleLimit); len(have) > 0 {
 		t.Errorf("processes %v do not end", have)
 	}
 }

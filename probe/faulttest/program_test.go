@@ -165,6 +165,9 @@ func living(t testing.TB, session int) []int {
 	return pids
 }
 
+// settleLimit is when what lives on counts as left behind.
+const settleLimit = 15 * time.Second
+
 // settle waits until only the expected processes of the session live, and
 // returns what lived last.
 func settle(t testing.TB, session int, want []int, limit time.Duration) []int {
@@ -181,7 +184,7 @@ func settle(t testing.TB, session int, want []int, limit time.Duration) []int {
 // of alive, no temporary file, no lock but on the devices of held.
 func (o *outcome) leftovers(t testing.TB, alive []int, held string) {
 	t.Helper()
-	if have := settle(t, o.session, alive, 15*time.Second); !slices.Equal(have, alive) {
+	if have := settle(t, o.session, alive, settleLimit); !slices.Equal(have, alive) {
 		t.Errorf("processes %v live on, want %v", have, alive)
 	}
 	o.noFiles(t, o.tmp())

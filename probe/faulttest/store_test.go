@@ -79,21 +79,13 @@ func TestStoreIsNotOurs(t *testing.T) {
 	m := machines(t)[0]
 	p := newPlace(t)
 	path := m.write(t, p.dir, "machine")
-	open(t, p, path)
+	openUp(t, p)
+	must(t, os.Chmod(filepath.Dir(program), 0o755))
 	must(t, os.Chmod(p.storeDir(), 0o755))
+	must(t, os.Chmod(path, 0o644))
+	must(t, os.Chown(p.tmp(), 65534, 65534))
 	o := p.runAs(t, 65534, "probe", "--store", p.store(), "--only", "mr", "--timeout", slow, "--provider", "sim:"+path)
 	onlyRead(t, o, m)
-}
-
-// open lets everybody into the place, and hands the temporary folder over.
-func open(t *testing.T, p place, profile string) {
-	t.Helper()
-	for d := p.dir; d != "/" && d != os.TempDir(); d = filepath.Dir(d) {
-		must(t, os.Chmod(d, 0o755))
-	}
-	must(t, os.Chmod(filepath.Dir(program), 0o755))
-	must(t, os.Chmod(profile, 0o644))
-	must(t, os.Chown(p.tmp(), 65534, 65534))
 }
 
 // runAs is run as another user.

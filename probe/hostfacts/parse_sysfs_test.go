@@ -354,8 +354,8 @@ func TestInterfaceFacts(t *testing.T) {
 }
 
 func TestRDMAEnv(t *testing.T) {
-	got := rdmaEnv([]string{"LD_PRELOAD=/x.so", "NCCL_IB_HCA=mlx5\n", "NCCL_DEBUG=x", "PATH=/bin", "RDMAV_FORK_SAFE=", "novalue", "=x"})
-	if d := cmp.Diff(map[string]string{"LD_PRELOAD": "/x.so", "NCCL_IB_HCA": "mlx5", "RDMAV_FORK_SAFE": ""}, got); d != "" {
+	got := rdmaEnv([]string{"LD_PRELOAD=/x.so", "LD_LIBRARY_PATH=.", "DYLD_INSERT_LIBRARIES=y", "LDFLAGS=z", "NCCL_IB_HCA=mlx5\n", "NCCL_DEBUG=x", "PATH=/bin", "RDMAV_FORK_SAFE=", "novalue", "=x"})
+	if d := cmp.Diff(map[string]string{"LD_PRELOAD": "/x.so", "LD_LIBRARY_PATH": ".", "DYLD_INSERT_LIBRARIES": "y", "NCCL_IB_HCA": "mlx5", "RDMAV_FORK_SAFE": ""}, got); d != "" {
 		t.Error(d)
 	}
 }

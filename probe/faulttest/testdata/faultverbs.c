@@ -1,0 +1,184 @@
+// A verbs library of two devices, one of which has the fault that the environment
+// names: FAULT_CALL=ibv_reg_mr FAULT=crash. FAULT_DEVICE ends the devices' names:
+// their locks are the machine's. It has the layout of infiniband/verbs.h
+// as far as rdmaprobe looks, and no device behind it.
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct device { void *ops[2]; int32_t node_type, transport_type; char name[64], dev_name[64], dev_path[256], ibdev_path[256]; };
+struct context { struct device *device; void *ops[32]; int32_t cmd_fd; char rest[128]; };
+struct object { struct context *context; uint64_t words[48]; };
+
+static struct device devices[2];
+
+// What the fault makes of a call: 0 = it goes on.
+enum { NONE, NIL, JUNK };
+
+static int strikes(struct context *c, const char *call)
+{
+	const char *want = getenv("FAULT_CALL"), *fault = getenv("FAULT");
+	volatile uint64_t spins = 0;
+
+	if (!want || !fault || strcmp(want, call) || (c && c->device != &devices[0]))
+		return NONE;
+	if (!strcmp(fault, "crash"))
+		*(volatile int *)8 = 1;
+	if (!strcmp(fault, "jump"))
+		((void (*)(void))16)();
+	if (!strcmp(fault, "abort"))
+		abort();
+	if (!strcmp(fault, "exit"))
+		exit(0); // as politely as can be
+	if (!strcmp(fault, "_exit"))
+		_exit(0);
+	if (!strcmp(fault, "hang"))
+		for (;;)
+			pause();
+	if (!strcmp(fault, "spin"))
+		for (;;)
+			spins++;
+	if (!strcmp(fault, "recurse")) {
+		volatile char deep[1 << 16];
+		deep[0] = 1;
+		return strikes(c, call) + deep[0];
+	}
+	if (!strcmp(fault, "close")) // every descriptor that it finds
+		for (int fd = 0; fd < 64; fd++)
+			close(fd);
+	if (!strcmp(fault, "scribble")) // on what is not its own
+		for (int fd = 0; fd < 16; fd++)
+			if (write(fd, "{\"t\":\"done\"}\n\xff\x00garbage", 20) < 0)
+				continue;
+	errno = 0;
+	return !strcmp(fault, "null") ? NIL : !strcmp(fault, "junk") ? JUNK : NONE;
+}
+
+#define PTR(c, call) do { if (strikes(c, call) == NIL) return NULL; } while (0)
+#define INT(c, call) do { int f_ = strikes(c, call); if (f_) return f_ == NIL ? -1 : -559038737; } while (0)
+
+struct device **ibv_get_device_list(int *n)
+{
+	struct device **list = calloc(3, sizeof *list);
+	int f = strikes(NULL, "ibv_get_device_list");
+
+	if (f == NIL)
+		return NULL;
+	for (int i = 0; i < 2; i++) {
+		list[i] = &devices[i];
+		snprintf(devices[i].name, 64, "%s%s", i ? "good" : "bad", getenv("FAULT_DEVICE") ? getenv("FAULT_DEVICE") : "");
+		devices[i].node_type = 1;
+	}
+	*n = f == JUNK ? -559038737 : 2;
+	return list;
+}
+
+void ibv_free_device_list(struct device **list) { free(list); }
+const char *ibv_get_device_name(struct device *d) { return d->name; }
+uint64_t ibv_get_device_guid(struct device *d) { return 0x015300feff5e0000ull + (d == &devices[1]); }
+
+static int poll_cq(struct object *cq, int n, void *wc) { (void)n; (void)wc; INT(cq->context, "ibv_poll_cq"); return 0; }
+static int req_notify_cq(struct object *cq, int s) { (void)s; INT(cq->context, "ibv_req_notify_cq"); return 0; }
+static int post(struct object *qp, void *wr, void **bad) { (void)bad; (void)wr; INT(qp->context, "ibv_post_send"); return 0; }
+
+struct context *ibv_open_device(struct device *d)
+{
+	struct context *c = calloc(1, sizeof *c);
+
+	c->device = d;
+	PTR(c, "ibv_open_device");
+	c->ops[11] = poll_cq;
+	c->ops[12] = req_notify_cq;
+	c->ops[25] = post;
+	c->ops[26] = post;
+	return c;
+}
+
+int ibv_close_device(struct context *c) { INT(c, "ibv_close_device"); free(c); return 0; }
+
+int ibv_query_device(struct context *c, uint8_t *attr)
+{
+	memset(attr, strikes(c, "ibv_query_device") == JUNK ? 0xee : 0, 232);
+	attr[64 + 7] = 1 + (c->device - devices); // node_guid
+	attr[227] |= 1;                             // phys_port_cnt
+	return 0;
+}
+
+int ibv_query_port(struct context *c, uint8_t port, uint8_t *attr)
+{
+	int f = strikes(c, "ibv_query_port");
+
+	if (f == NIL || port != 1)
+		return f == NIL ? -1 : EINVAL;
+	memset(attr, f == JUNK ? 0xee : 0, 48);
+	if (f != JUNK) {
+		attr[0] = 4;              // state: active
+		attr[4] = attr[8] = 5;    // MTUs
+		attr[12] = 2;             // gid_tbl_len
+		attr[46] = 2;             // link layer: Ethernet
+	}
+	return 0;
+}
+
+int ibv_query_gid(struct context *c, uint8_t port, int index, uint8_t *gid)
+{
+	(void)port;
+	int f = strikes(c, "ibv_query_gid");
+
+	memset(gid, f == JUNK ? 0xee : 0, 16);
+	if (f == NIL)
+		return -1;
+	if (index == 0)
+		memcpy(gid, "\xfe\x80\0\0\0\0\0\0\x02\0\x5e\xff\xfe\0\x53\x01", 16);
+	return 0;
+}
+
+static struct object *object(struct context *c)
+{
+	struct object *o = calloc(1, sizeof *o);
+	o->context = c;
+	return o;
+}
+
+struct object *ibv_alloc_pd(struct context *c) { PTR(c, "ibv_alloc_pd"); return object(c); }
+
+struct object *ibv_reg_mr(struct object *pd, void *addr, size_t length, int access)
+{
+	PTR(pd->context, "ibv_reg_mr");
+	struct object *mr = object(pd->context);
+	mr->words[1] = (uintptr_t)addr;
+	mr->words[2] = length;
+	mr->words[3] = (uint64_t)0x101 << 32;
+	mr->words[4] = access & 2 ? 0x202 : 0;
+	return mr;
+}
+
+struct object *ibv_create_cq(struct context *c, int cqe, void *ctx, struct object *channel, int vector)
+{
+	(void)cqe; (void)ctx; (void)channel; (void)vector;
+	PTR(c, "ibv_create_cq");
+	return object(c);
+}
+
+struct object *ibv_create_qp(struct object *pd, uint32_t *init)
+{
+	int f = strikes(pd->context, "ibv_create_qp");
+
+	if (f == NIL)
+		return NULL;
+	if (f == JUNK)
+		memset(init, 0xee, 64);
+	struct object *qp = object(pd->context);
+	qp->words[5] = (uint64_t)0x17 << 32;
+	return qp;
+}
+
+int ibv_modify_qp(struct object *qp, uint32_t *attr, int mask) { (void)attr; (void)mask; INT(qp->context, "ibv_modify_qp"); return 0; }
+int ibv_query_qp(struct object *qp, uint32_t *attr, int mask, uint32_t *init) { (void)mask; INT(qp->context, "ibv_query_qp"); attr[0] = 1; init[8] = 16; return 0; }
+int ibv_dealloc_pd(struct object *o) { INT(o->context, "ibv_dealloc_pd"); free(o); return 0; }
+int ibv_dereg_mr(struct object *o) { INT(o->context, "ibv_dereg_mr"); free(o); return 0; }
+int ibv_destroy_cq(struct object *o) { INT(o->context, "ibv_destroy_cq"); free(o); return 0; }
+int ibv_destroy_qp(struct object *o) { INT(o->context, "ibv_destroy_qp"); free(o); return 0; }
