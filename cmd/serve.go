@@ -56,6 +56,7 @@ func (a *app) serve() *cobra.Command {
 	fl.DurationVar(&f.timeout, "timeout", 0, "longest task that a client may ask for (default 1m)")
 	fl.BoolVar(&f.force, "force", false, "serve also what earlier events in this boot have closed")
 	fl.BoolVar(&f.kill, "kill", false, "kill a Thunderbolt child even inside a provider call; this can wedge the port")
+	a.completeDevices(c)
 	return c
 }
 

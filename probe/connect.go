@@ -94,7 +94,7 @@ func (s *session) describeNear(e *wireEnd) error {
 	if err != nil {
 		return err
 	}
-	e.info.Device, e.info.LID, e.info.MTU = s.device, *p.LID, p.ActiveMTU
+	e.info.Device, e.info.LID, e.info.MTU, e.gbps = s.device, *p.LID, p.ActiveMTU, p.Speed
 	if s.req.Data.GIDIndex < 0 {
 		return nil
 	}

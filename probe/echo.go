@@ -148,6 +148,7 @@ func (e *echo) run() error {
 		if polls%pollsPerLook != 0 {
 			continue
 		}
+		yield()
 		if over, err := e.look(); over || err != nil {
 			return err
 		}

@@ -229,6 +229,7 @@ func (p *pingpong) await(start time.Time) (bool, error) {
 		if polls%pollsPerLook != 0 {
 			continue
 		}
+		yield()
 		if p.c.remote.lost() {
 			return false, &peerError{p.c.remote.err}
 		}
@@ -383,7 +384,11 @@ func (p *pingpong) summary() map[string]any {
 		d[name] = p.times.ValueAtQuantile(q)
 	}
 	if span := p.last.Sub(p.first); span > 0 {
-		d["rate_bits_per_s"] = int64(float64(p.verified-1) * float64(p.size) * 8 / span.Seconds())
+		rate := float64(p.verified-1) * float64(p.size) * 8 / span.Seconds()
+		d["rate_bits_per_s"] = int64(rate)
+		if link := p.c.near.gbps; link > 0 && rate > link*1e9 {
+			d["above_link_speed"] = fmt.Sprintf("the link has %g Gb/s: a clock or the count is wrong", link)
+		}
 	}
 	return d
 }

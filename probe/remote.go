@@ -267,7 +267,10 @@ func (dr *deviceRun) openTask(row tableRow) bool {
 		return false
 	}
 	dr.closeLink()
-	dr.unreachable(row, &sideChannel{facts: dr.channel.facts, why: err.Error()})
+	dr.mu.Lock()
+	c := &sideChannel{facts: dr.channel.facts, why: err.Error()}
+	dr.mu.Unlock()
+	dr.unreachable(row, c)
 	return false
 }
 

@@ -82,6 +82,7 @@ func (s *session) stockLoop(c *connection, size int) (received, verified int, er
 		if polls%pollsPerLook != 0 {
 			continue
 		}
+		yield()
 		if s.child.Context().Err() != nil {
 			return received, verified, s.child.Context().Err()
 		}

@@ -22,6 +22,7 @@ type wireEnd struct {
 	size   int    // bytes of a slot
 	work   *workArea
 	info   endpoint
+	gbps   float64 // speed of the port's link; 0: not known
 
 	sending bool   // a send has not completed
 	posted  bool   // a receive is posted
