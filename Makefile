@@ -4,7 +4,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS := -s -w -X rdmaprobe/cmd.version=$(VERSION) -X rdmaprobe/cmd.commit=$(COMMIT)
 export CGO_ENABLED := 0
 
-.PHONY: all build test deps check unit race cross lab golden docs dist fuzz clean
+.PHONY: all build test deps check unit race cross lab golden docs dist fuzz faults clean
 all: build
 
 build:
@@ -54,6 +54,10 @@ dist:
 
 fuzz:
 	sh fixtures/fuzz.sh $${FUZZTIME:-60s}
+
+# Every fault at every call, and hundreds of killed parents; about half an hour.
+faults:
+	go test ./probe/faulttest -count=1 -timeout 2h -faults=all -update -v -run 'TestMatrix|TestParent'
 
 clean:
 	rm -rf rdmaprobe dist
