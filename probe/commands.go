@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"rdmaprobe/probe/hostfacts"
@@ -37,7 +38,9 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 		return r.doc, err
 	}
 	words := o.words()
-	r.readKernelLog(words)
+	if r.lookFirst(words) {
+		r.lookForHarm()
+	}
 	if err := r.list(func() time.Duration { return r.planBound(words) }); err != nil {
 		r.fail(err)
 	}
@@ -51,16 +54,28 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 	return r.finish("probe")
 }
 
-// readKernelLog looks for a failed transition of this boot before one is made.
-// The quick facts do not have it: reading it takes a program and seconds.
-func (r *run) readKernelLog(words []string) {
-	connects := slices.ContainsFunc(words, func(w string) bool {
+// lookFirst tells whether a run asks the host more than the quick facts before it
+// starts: on a Mac, when it connects something.
+func (r *run) lookFirst(words []string) bool {
+	return r.profile == nil && r.platform.os == hostfacts.MacOS && slices.ContainsFunc(words, func(w string) bool {
 		row, _ := rowOf(w)
 		return row.class >= ClassTransition
 	})
-	if s := hostfacts.Native(); connects && r.profile == nil && s.OS == hostfacts.MacOS {
-		r.facts.KernelLog, r.doc.NotRead = hostfacts.KernelLog(r.ctx, s)
-	}
+}
+
+// lookForHarm looks for what speaks against a transition before one is made: a
+// failed one in this boot, and other processes on the devices. Reading that takes
+// programs and seconds.
+func (r *run) lookForHarm() {
+	ctx, cancel := context.WithTimeout(r.ctx, factsLimit)
+	defer cancel()
+	s := hostfacts.Native()
+	var noLog, noHolders []hostfacts.NotRead
+	var both sync.WaitGroup
+	both.Go(func() { r.facts.KernelLog, noLog = hostfacts.KernelLog(ctx, s) })
+	both.Go(func() { r.facts.RDMAProcesses, noHolders = hostfacts.Holders(ctx, s) })
+	both.Wait()
+	r.doc.NotRead = slices.Concat(noLog, noHolders)
 }
 
 // capabilities summarises each device: what this run saw, and what the ledger

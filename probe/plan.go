@@ -75,17 +75,25 @@ func (r *run) streamBound() time.Duration {
 // devices one after the other and all others side by side, each waiting for its
 // lock and then for every one of its children.
 func (r *run) planBound(words []string) time.Duration {
-	one := r.opts.Timeout + time.Duration(len(words))*r.bound()
+	children := len(words)
+	if r.opts.PeerDevice != "" {
+		children += 2 // which read the other end
+	}
+	one := r.opts.Timeout + time.Duration(children)*r.bound()
 	careful, rest := 0, 0
 	for _, d := range r.doc.Devices {
 		switch {
 		case !d.Listed:
-		case d.thunderbolt(r.platform.os):
+		case r.alone(d):
 			careful++
 		default:
 			rest++
 		}
 	}
 	waves := (rest + maxParallel - 1) / maxParallel
-	return r.bound() + time.Duration(max(careful, waves))*one
+	bound := r.bound() + time.Duration(max(careful, waves))*one
+	if r.lookFirst(words) {
+		bound += factsLimit
+	}
+	return bound
 }

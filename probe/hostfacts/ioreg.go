@@ -12,6 +12,16 @@ import (
 // maxProcesses bounds the processes that are listed.
 const maxProcesses = 256
 
+// Holders lists the processes that hold RDMA devices, as rdma_processes of Collect
+// does: on macOS only, by one program. The second result says what was not read.
+func Holders(ctx context.Context, s System) ([]Process, []NotRead) {
+	if s.OS != MacOS {
+		return nil, nil
+	}
+	h, missing := gather(ctx, s, []source{{"ioreg", []string{"rdma_processes"}, readIOReg}})
+	return h.RDMAProcesses, missing
+}
+
 func readIOReg(ctx context.Context, s System) (p part) {
 	out, err := s.run(ctx, "ioreg", "-r", "-c", "AppleThunderboltRDMAInterface", "-l", "-w", "0")
 	var procs []Process
