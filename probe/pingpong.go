@@ -28,7 +28,6 @@ type pingpong struct {
 
 	arrived, arrivedLen  int // slot and length of a message that the far end has not answered; -1: none
 	verified, lost, late int
-	mismatchAt           string // the first message with wrong bytes
 	times                *hdrhistogram.Histogram
 	first, last          time.Time // arrivals, by this receiver's clock
 }

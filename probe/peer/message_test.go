@@ -13,8 +13,10 @@ import (
 type checker interface{ Check() error }
 
 func honest() map[string]checker {
-	port := Port{Device: "rdma_en4", Num: 1, LinkLayer: "thunderbolt", State: "active", Netdev: "en4", MTU: 4096, GIDIndex: 1, GID: "::ffff:169.254.20.1",
-		Addresses: []string{"[fe80::200:5eff:fe00:5301]:18516", "169.254.20.1:18516"}, Proof: []string{"169.254.20.1:40000"}}
+	port := Port{
+		Device: "rdma_en4", Num: 1, LinkLayer: "thunderbolt", State: "active", Netdev: "en4", MTU: 4096, GIDIndex: 1, GID: "::ffff:169.254.20.1",
+		Addresses: []string{"[fe80::200:5eff:fe00:5301]:18516", "169.254.20.1:18516"}, Proof: []string{"169.254.20.1:40000"},
+	}
 	return map[string]checker{
 		TypeHello:    Hello{Version: Version, Role: RoleSession, Tool: "rdmaprobe 1.0", OS: "macos", OSBuild: "25C56", Host: "mac-a"},
 		TypePorts:    Ports{Ports: []Port{port, {Device: "mlx5_0", Num: 1, GIDIndex: -1, LID: 3}}, Writes: true},
