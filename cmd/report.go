@@ -45,6 +45,7 @@ func (a *app) report() *cobra.Command {
 	fl.BoolVar(&f.AllBuilds, "all-builds", false, "also evidence from other OS builds")
 	fl.BoolVar(&f.diff, "diff", false, "say what changed from the first to the second file or OS build")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit 1 on: "+strings.Join(failWords, ", "))
+	_ = c.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(failWords, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
 	fl.Var(&f.prune, "prune", "drop runs older than this that nothing stands on, such as 90d or 12h")
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -80,6 +81,14 @@ func whole(d *probe.Document) *probe.Document {
 		v := *d.Verify
 		v.Differences = orEmpty(v.Differences)
 		c.Verify = &v
+	}
+	c.Sources = slices.Clone(d.Sources)
+	for i := range c.Sources {
+		source := &c.Sources[i]
+		source.Run.Command = orEmpty(source.Run.Command)
+		if source.Provider.Library.Symbols == nil {
+			source.Provider.Library.Symbols = map[string]bool{}
+		}
 	}
 	if c.Provider.Library.Symbols == nil {
 		c.Provider.Library.Symbols = map[string]bool{}
