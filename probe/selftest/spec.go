@@ -15,9 +15,16 @@ import (
 // been brought where it should be is ended at once.
 const softLimit = 30 * time.Second
 
-// ladder follows when a child is to end. The waits are short, since the children
-// that need them never end by themselves.
-var ladder = guard.Ladder{Term: 500 * time.Millisecond, Kill: 500 * time.Millisecond, GiveUp: 500 * time.Millisecond}
+// ladderFor is what follows when a child is to end. A wait is short where the
+// child never does, and long where it costs nothing unless something is wrong: a
+// busy machine may take seconds to bury a process.
+func ladderFor(task string) guard.Ladder {
+	l := guard.Ladder{Term: 500 * time.Millisecond, Kill: 500 * time.Millisecond, GiveUp: 20 * time.Second}
+	if task == taskStuck {
+		l.GiveUp = 500 * time.Millisecond
+	}
+	return l
+}
 
 // spec is how a child for a task is run.
 func spec(exe string, args []string, r Request, conn *os.File) (guard.Spec, error) {
@@ -25,7 +32,7 @@ func spec(exe string, args []string, r Request, conn *os.File) (guard.Spec, erro
 	if err != nil {
 		return guard.Spec{}, fmt.Errorf("encode request: %w", err)
 	}
-	return guard.Spec{Exe: exe, Args: args, Request: b, Soft: softLimit, Ladder: ladder, Conn: conn}, nil
+	return guard.Spec{Exe: exe, Args: args, Request: b, Soft: softLimit, Ladder: ladderFor(r.Task), Conn: conn}, nil
 }
 
 // child runs a child. The error is a skip where there can be none.
