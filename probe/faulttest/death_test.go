@@ -90,6 +90,7 @@ func (p place) intents(t *testing.T) (open []string, whole bool) {
 // A parent that is killed leaves no child behind, and a ledger that can be read.
 // What it was about to do is told as interrupted, and not done again.
 func TestParentKilled(t *testing.T) {
+	t.Parallel()
 	m := machines(t)[0]
 	var healthy baselines
 	base := healthy.of(t, m, dyingArgs)
@@ -191,6 +192,7 @@ func refusesOnly(t *testing.T, when string, o *outcome, base *probe.Document, op
 // A child inside a provider call when its parent is killed: it goes on where it
 // must not be killed, keeps its device, and ends by itself.
 func TestParentKilledInACall(t *testing.T) {
+	t.Parallel()
 	for _, m := range machines(t) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

@@ -29,8 +29,29 @@ type trial struct {
 
 func (c trial) String() string { return c.m.name + "/" + c.p.String() + "/" + c.f.name }
 
+// matrix remembers the cells of the machines: finding them takes many runs.
+var matrix struct {
+	mu    sync.Mutex
+	cells map[string][]trial
+}
+
 // trials are all cells of a machine.
 func trials(t testing.TB, m *machine) []trial {
+	t.Helper()
+	matrix.mu.Lock()
+	defer matrix.mu.Unlock()
+	if all := matrix.cells[m.name]; all != nil {
+		return all
+	}
+	if matrix.cells == nil {
+		matrix.cells = map[string][]trial{}
+	}
+	matrix.cells[m.name] = trialsOf(t, m)
+	return matrix.cells[m.name]
+}
+
+func trialsOf(t testing.TB, m *machine) []trial {
+	t.Helper()
 	var all []trial
 	seen := map[string]bool{}
 	for _, p := range points(t, m) {
@@ -68,7 +89,7 @@ func trialsAt(m *machine, p point) []trial {
 }
 
 // inPlain is how many cells of each machine a plain go test runs.
-const inPlain = 40
+const inPlain = 36
 
 // chosen is the part of the matrix that was asked for. The part is spread over
 // the kinds of fault.
@@ -97,6 +118,7 @@ func chosen(t testing.TB, all []trial) []trial {
 }
 
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	var all []trial
 	var healthy baselines
 	for _, m := range machines(t) {

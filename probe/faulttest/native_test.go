@@ -51,6 +51,7 @@ func (p place) native(t *testing.T, library, device, call, fault string, args ..
 // A real library, in C, through the loader: what the simulator cannot do is done
 // here for real. The healthy device never suffers.
 func TestNativeLibrary(t *testing.T) {
+	t.Parallel()
 	library := needLibrary(t)
 	dies := want{level: rdma.CapabilityUnknown, reason: probe.Crash, outcome: guard.Crashed}
 	late := want{level: rdma.CapabilityUnknown, reason: probe.Timeout, outcome: guard.TimedOut}
@@ -129,6 +130,7 @@ func (o *outcome) healthyNeighbour(t *testing.T, device string) {
 // A library that closes every descriptor: the channel to the parent is gone, and
 // so is all that the child could say.
 func TestNativeLibraryClosesEverything(t *testing.T) {
+	t.Parallel()
 	library := needLibrary(t)
 	p := newPlace(t)
 	o := p.native(t, library, "", "ibv_reg_mr", "close", "--timeout", "5s")

@@ -120,6 +120,7 @@ func traced(t testing.TB, m *machine, args []string) map[string][]string {
 
 // The plan names every call that a probe makes, and no other.
 func TestPlanNamesTheCalls(t *testing.T) {
+	t.Parallel()
 	for _, m := range machines(t) {
 		seen := 0
 		for _, r := range runs {

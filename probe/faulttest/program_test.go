@@ -36,6 +36,13 @@ var program string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	atOnce := false
+	flag.Visit(func(f *flag.Flag) { atOnce = atOnce || f.Name == "test.parallel" })
+	if !atOnce { // most of a case is waiting
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			panic(err)
+		}
+	}
 	dir, err := os.MkdirTemp("", "faulttest")
 	if err != nil {
 		panic(err)

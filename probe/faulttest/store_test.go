@@ -28,6 +28,7 @@ func threads(pid int) []string {
 // A ledger that cannot be written leaves queries, says why, and lets nothing be
 // tried that could hurt.
 func TestStoreCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	m := machines(t)[0]
 	for name, spoil := range map[string]func(t *testing.T, p place){
 		"a folder in its place": func(t *testing.T, p place) { must(t, os.Mkdir(p.store(), 0o700)) },
@@ -73,6 +74,7 @@ func onlyRead(t *testing.T, o *outcome, m *machine) {
 
 // A user who may not write the folder, and one whose disk is read-only.
 func TestStoreIsNotOurs(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("becoming another user takes root; without it a plain run is one")
 	}
@@ -99,6 +101,7 @@ func (p place) runAs(t *testing.T, uid uint32, args ...string) *outcome {
 // A full disk, at many sizes: whatever was written is readable, a run that could
 // not keep its evidence says so, and the next one starts clean.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	m := machines(t)[0]
 	var healthy baselines
 	args := []string{"--only", "mr,uc", "--timeout", slow}
@@ -149,6 +152,7 @@ func (p place) finish(t *testing.T, cmd *exec.Cmd) *outcome {
 
 // Many writers at once: each run is whole in the ledger, and numbered.
 func TestManyWriters(t *testing.T) {
+	t.Parallel()
 	m := machines(t)[0]
 	p := newPlace(t)
 	path := m.write(t, p.dir, "machine", func(p map[string]any) { delete(p, "boot_id") })

@@ -118,6 +118,7 @@ func writeBlock(t *testing.T, text string) {
 // The summary in the document counts the cells that there are, and all of them
 // were as promised.
 func TestSummaryIsCurrent(t *testing.T) {
+	t.Parallel()
 	want := newSummary()
 	for _, m := range machines(t) {
 		for _, c := range trials(t, m) {
