@@ -108,7 +108,4 @@ func updated(p map[string]any) {
 	h["os_build"], h["kernel"] = "99Z99", "99.0.0"
 }
 
-// oneDevice leaves the first device only.
-func oneDevice(p map[string]any) { p["devices"] = p["devices"].([]any)[:1] }
-
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
