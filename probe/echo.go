@@ -20,6 +20,7 @@ type echo struct {
 	next               uint64 // number of the message that is expected
 	received, verified int
 	missing            int
+	sent               int // by what the client said at its end; 0: not known
 	mismatchAt         string
 	pending            int // slot of a message that is not sent back yet; -1: none
 	pendingLen         int
@@ -159,7 +160,8 @@ func (e *echo) run() error {
 func (e *echo) look() (over bool, err error) {
 	select {
 	case m := <-e.c.remote.inbox:
-		_, err := peer.Body[empty](m, peer.TypeEnd)
+		end, err := peer.Body[peer.End](m, peer.TypeEnd)
+		e.sent = min(end.Sent, e.round.Count)
 		return err == nil, err
 	default:
 	}
@@ -250,7 +252,7 @@ func (e *echo) results() peer.Results {
 // tell finishes the row: confirmed when this receiver has checked every message.
 func (e *echo) tell(r *row, err error) {
 	r.o.Data = map[string]any{
-		"count": e.round.Count, "verified": e.verified, "received": e.received, "lost": e.round.Count - e.received, "size": e.round.Size,
+		"count": e.round.Count, "verified": e.verified, "received": e.received, "lost": e.lost(err), "size": e.round.Size,
 	}
 	if span := e.last.Sub(e.first); span > 0 && e.verified > 1 {
 		r.o.Data["rate_bits_per_s"] = int64(float64(e.verified-1) * float64(e.round.Size) * 8 / span.Seconds())
@@ -275,9 +277,22 @@ func (e *echo) tell(r *row, err error) {
 	case e.verified == e.round.Count:
 		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, "ibv_poll_cq", e.verified
 		r.send()
+	case e.sent > 0 && e.verified == e.sent:
+		r.unknown(Timeout, fmt.Sprintf("the client's deadline came after %d of %d messages, and all of them arrived", e.sent, e.round.Count))
 	default:
 		r.unknown(NoCompletion, came)
 	}
+}
+
+// lost is how many messages are known to have been sent and did not arrive.
+func (e *echo) lost(err error) int {
+	switch {
+	case err != nil:
+		return e.missing
+	case e.sent > 0:
+		return max(e.sent-e.received, 0)
+	}
+	return e.round.Count - e.received
 }
 
 // watchTarget waits for the client's write and looks at the memory that it was

@@ -22,6 +22,9 @@ type pingpong struct {
 	loss  time.Duration
 	seq   uint64
 
+	before  uint64 // seq when the loop began
+	givenUp int    // messages that were not waited for any longer, warm-up included
+
 	fill     func(b []byte, seq uint64)
 	mismatch func(b []byte, seq uint64) int
 	results  *peer.Results // what the other host's end saw
@@ -68,7 +71,7 @@ func probePingpong(s *session) {
 func (s *session) newPingpong(c *connection, size int, seq uint64) *pingpong {
 	d := s.req.Data
 	p := &pingpong{
-		s: s, c: c, size: size, count: d.Iterations, warm: min(warmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq,
+		s: s, c: c, size: size, count: d.Iterations, warm: min(warmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq, before: seq,
 		times: newTimes(), arrived: -1, fill: fill, mismatch: mismatch,
 	}
 	if d.Remote == remoteStock {
@@ -101,7 +104,7 @@ func (p *pingpong) end() {
 	if e == nil || e.stock || e.lost() {
 		return
 	}
-	got, aerr := ask[peer.Results](context.WithoutCancel(p.s.child.Context()), e, peer.TypeEnd, empty{}, peer.TypeResults, endLimit)
+	got, aerr := ask[peer.Results](context.WithoutCancel(p.s.child.Context()), e, peer.TypeEnd, peer.End{Sent: int(p.seq - p.before)}, peer.TypeResults, endLimit)
 	if aerr == nil {
 		p.results = &got
 	}
@@ -188,7 +191,8 @@ func (p *pingpong) one(timed bool) error {
 	case err != nil:
 		return err
 	case !back:
-		if timed {
+		p.givenUp++
+		if timed && time.Since(start) > p.loss { // else it was on its way when the loop had to end
 			p.lost++
 		}
 		return nil
@@ -258,7 +262,7 @@ func (p *pingpong) check(n int) (bool, error) {
 	if n == p.size && p.mismatch(b[:n], p.seq) < 0 {
 		return true, nil
 	}
-	for back := uint64(1); back <= uint64(p.lost) && back < p.seq; back++ {
+	for back := uint64(1); back <= uint64(p.givenUp) && back < p.seq; back++ {
 		if n == p.size && p.mismatch(b[:n], p.seq-back) < 0 {
 			p.late++
 			return false, near.postRecv(p.size)

@@ -89,8 +89,8 @@ func (s *server) pair(c *peer.Conn, h peer.Hello) {
 		return
 	}
 	p := pairedPort{s.offered()[i].Name, s.portOf(s.offered()[i])}
-	if err := peer.AnswerPair(c, p.device, p.num); err == nil {
-		ses.paired.Store(&p)
+	if err := peer.AnswerPair(c, p.device, p.num, func() { ses.paired.Store(&p) }); err != nil {
+		s.say("pairing with %v: %v", c.RemoteAddr(), err)
 	}
 }
 
@@ -297,8 +297,8 @@ func (ses *serveSession) proofListener(dr *deviceRun, gid string) string {
 			pc.Fail(peer.CodeRefused, "this address is for the session's own port")
 			return
 		}
-		if peer.AnswerPair(pc, dr.name, dr.port()) == nil {
-			ses.gid.Store(true)
+		if err := peer.AnswerPair(pc, dr.name, dr.port(), func() { ses.gid.Store(true) }); err != nil {
+			s.say("the path to %v: %v", c.RemoteAddr(), err)
 		}
 	})
 	return l.Addr().String()

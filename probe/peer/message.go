@@ -143,6 +143,11 @@ type Round struct {
 	First uint64 `json:"first"` // number of the first one
 }
 
+// End says that a round's messages have been sent.
+type End struct {
+	Sent int `json:"sent"` // how many; fewer than announced where the client's deadline came first
+}
+
 // Written says that a remote write has completed.
 type Written struct {
 	Size int    `json:"size"`
@@ -352,6 +357,14 @@ func (e Endpoint) Check() error {
 func (r Round) Check() error {
 	if r.Size < 1 || r.Size > maxSize || r.Count < 1 || r.Count > maxCount {
 		return invalid("a round of %d messages of %d bytes", r.Count, r.Size)
+	}
+	return nil
+}
+
+// Check refuses what no honest peer says.
+func (e End) Check() error {
+	if e.Sent < 0 || e.Sent > maxCount {
+		return invalid("an end after %d messages", e.Sent)
 	}
 	return nil
 }

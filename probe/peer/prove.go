@@ -75,8 +75,10 @@ func Pair(ctx context.Context, h Hello, iface string, from netip.Addr, to netip.
 }
 
 // AnswerPair is the server's side of Pair, after the hello: the port is the one
-// whose interface the connection came in by.
-func AnswerPair(c *Conn, device string, num int) error {
+// whose interface the connection came in by. passed is called once values have
+// gone both ways, and before the client knows: what it asks for next may depend
+// on it.
+func AnswerPair(c *Conn, device string, num int, passed func()) error {
 	n, err := Expect[Nonce](c, TypeNonce, pairLimit)
 	if err != nil {
 		return err
@@ -92,5 +94,6 @@ func AnswerPair(c *Conn, device string, num int) error {
 	if back.Echo != mine {
 		return fmt.Errorf("pair with %s: another value came back", device)
 	}
+	passed()
 	return c.Send(TypeNonce, Nonce{}, pairLimit)
 }

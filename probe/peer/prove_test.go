@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -48,6 +49,7 @@ func pairHello() Hello { return Hello{Version: Version, Token: "session", Tool: 
 func TestPairPassesBothWays(t *testing.T) {
 	client, server := ends(t)
 	seen := make(chan error, 1)
+	var passed atomic.Bool
 	to := portOn(t, server, func(nc net.Conn) {
 		c := NewConn(nc, nil)
 		h, err := Expect[Hello](c, TypeHello, patience)
@@ -58,13 +60,16 @@ func TestPairPassesBothWays(t *testing.T) {
 		case AddrOf(nc.RemoteAddr()) != client:
 			err = errors.New("it came from " + nc.RemoteAddr().String())
 		default:
-			err = AnswerPair(c, "rdma_en4", 1)
+			err = AnswerPair(c, "rdma_en4", 1, func() { passed.Store(true) })
 		}
 		seen <- err
 	})
 	p, err := Pair(context.Background(), pairHello(), "", client, to)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !passed.Load() {
+		t.Error("the client knows before the server does")
 	}
 	if err := <-seen; err != nil {
 		t.Error(err)
@@ -133,7 +138,7 @@ func TestAnswerPairRefuses(t *testing.T) {
 		if err := a.CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		if err := AnswerPair(NewConn(b, nil), "rdma_en4", 1); err == nil {
+		if err := AnswerPair(NewConn(b, nil), "rdma_en4", 1, func() { t.Errorf("%s: passed", name) }); err == nil {
 			t.Errorf("%s: paired", name)
 		}
 	}
