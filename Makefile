@@ -27,8 +27,10 @@ dist/staticcheck: tools/go.mod
 unit:
 	RDMAPROBE_MUST_RUN=1 go test -shuffle=on ./...
 
+# The race detector cannot see other processes: tests that build and run the
+# program are left to unit.
 race:
-	CGO_ENABLED=1 go test -race ./rdma/... ./probe/... ./report/... ./cmd/...
+	CGO_ENABLED=1 go test -race -short $$(go list ./rdma/... ./probe/... ./report/... | grep -v faulttest)
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 freebsd/amd64
 cross:

@@ -31,7 +31,7 @@ func inBrowser(t *testing.T, page string, args ...string) (dom, console string) 
 	t.Helper()
 	path := browser()
 	if path == "" {
-		t.Skip("NO BROWSER: install chromium to see the page opened")
+		t.Fatal("no browser: install chromium, or leave RDMAPROBE_MUST_RUN unset")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -59,8 +59,8 @@ func inBrowser(t *testing.T, page string, args ...string) (dom, console string) 
 // The page opens in both colour schemes without a word on the console and shows
 // the matrix.
 func TestPageInBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
+	if os.Getenv("RDMAPROBE_MUST_RUN") == "" {
+		t.Skip("starts a browser: make test does")
 	}
 	for _, tt := range []struct {
 		name string
@@ -107,8 +107,8 @@ document.title = Math.ceil(Math.max(...all.map(e => e.getBoundingClientRect().ri
 // Nothing but the tables, which scroll by themselves, is wider than a phone. The
 // page has no script; the test's copy has one that tells its width.
 func TestPageFitsAPhone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
+	if os.Getenv("RDMAPROBE_MUST_RUN") == "" {
+		t.Skip("starts a browser: make test does")
 	}
 	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
 	title := regexp.MustCompile(`<title>(\d+) of (\d+)</title>`)
@@ -132,8 +132,8 @@ func TestPageFitsAPhone(t *testing.T) {
 
 // TestPageInBrowser would see an error: a page with one is told on the console.
 func TestBrowserTellsErrors(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
+	if os.Getenv("RDMAPROBE_MUST_RUN") == "" {
+		t.Skip("starts a browser: make test does")
 	}
 	page := filepath.Join(t.TempDir(), "page.html")
 	html := strings.Replace(string(render(t, "html", sample{"rxe", "report", rxe})), "<body>", `<body><script>alert(1)</script><img src="https://192.0.2.1/x.png">`, 1)
