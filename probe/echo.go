@@ -140,11 +140,15 @@ func (e *echo) run() error {
 		if err != nil {
 			return err
 		}
+		slot := -1
 		if n >= 0 {
-			e.take(n)
+			slot = e.take(n)
 		}
 		if err := e.answer(); err != nil {
 			return err
+		}
+		if slot >= 0 {
+			e.check(slot, n) // while the answer is on its way: checking is no part of the round trip
 		}
 		if polls%pollsPerLook != 0 {
 			continue
@@ -171,8 +175,8 @@ func (e *echo) look() (over bool, err error) {
 	return false, context.Cause(e.s.child.Context())
 }
 
-// take checks the message that arrived.
-func (e *echo) take(n int) {
+// take keeps the message that arrived, to be sent back.
+func (e *echo) take(n int) int {
 	slot := e.c.near.taken()
 	now := time.Now()
 	if e.first.IsZero() {
@@ -181,6 +185,12 @@ func (e *echo) take(n int) {
 	e.last = now
 	e.received++
 	e.pending, e.pendingLen = slot, n
+	return slot
+}
+
+// check looks at every byte of a message. Its memory is not received into again
+// before the next one has arrived.
+func (e *echo) check(slot, n int) {
 	b := e.c.near.slotBytes(slot)[:n]
 	seq, at := e.which(b)
 	switch {

@@ -197,16 +197,14 @@ func (p *pingpong) one(timed bool) error {
 		}
 		return nil
 	}
-	now := time.Now()
 	if !timed {
 		return nil
 	}
 	p.verified++
 	if p.first.IsZero() {
-		p.first = now
+		p.first = p.last
 	}
-	p.last = now
-	return p.times.RecordValue(max(1, now.Sub(start).Nanoseconds()))
+	return p.times.RecordValue(max(1, p.last.Sub(start).Nanoseconds()))
 }
 
 // await polls until the message is back, false when it counts as lost. The send
@@ -219,6 +217,7 @@ func (p *pingpong) await(start time.Time) (bool, error) {
 			return false, err
 		}
 		if n >= 0 {
+			p.last = time.Now() // the round trip ends here; checking is no part of it
 			if back, err = p.check(n); err != nil {
 				return false, err
 			}
