@@ -1,11 +1,20 @@
 package cmd
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"rdmaprobe/probe"
 )
+
+// checkTimeout refuses the zero value, which would be taken for the default.
+func checkTimeout(d time.Duration) error {
+	if d <= 0 {
+		return &probe.UsageError{Text: fmt.Sprintf("--timeout %v: want more than 0", d)}
+	}
+	return nil
+}
 
 // devices lists the devices.
 func (a *app) devices() *cobra.Command {
@@ -21,6 +30,9 @@ func (a *app) devices() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			o, err := a.options()
 			if err != nil {
+				return err
+			}
+			if err := checkTimeout(timeout); err != nil {
 				return err
 			}
 			o.Devices, o.Timeout, o.Verify = names, timeout, verify

@@ -36,6 +36,9 @@ func (a *app) doctor() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := checkTimeout(timeout); err != nil {
+				return err
+			}
 			base.Devices, base.Timeout, base.Peer = names, timeout, o.Peer
 			o.Options = base
 			if watch {

@@ -120,7 +120,7 @@ func (a *app) endOut(status int) int {
 	}
 	if err := a.file.commit(); err != nil {
 		a.complain(err)
-		return probe.ExitOwn
+		return probe.Worst(status, probe.ExitOwn)
 	}
 	return status
 }

@@ -34,6 +34,9 @@ func (a *app) printPlan(p *probe.Plan) error {
 		for _, s := range d.Steps {
 			fmt.Fprintf(&b, "  %-6s %-10s %s\n", s.Probe, s.Class, s.About)
 			fmt.Fprintln(&b, report.Wrap("calls "+strings.Join(s.Calls, " "), 78, "         "))
+			if s.If != "" {
+				fmt.Fprintln(&b, report.Wrap(s.If, 78, "         "))
+			}
 			if s.Refused != "" {
 				fmt.Fprintln(&b, report.Wrap("not now: "+report.Clean(s.Refused), 78, "         "))
 			}
@@ -41,6 +44,9 @@ func (a *app) printPlan(p *probe.Plan) error {
 	}
 	if len(p.Devices) == 0 {
 		b.WriteString("no device is listed: nothing would be done\n")
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintln(&b, report.Wrap("note: "+report.Clean(n), 78, ""))
 	}
 	fmt.Fprintf(&b, "ends within %v; nothing was opened\n", p.Bound)
 	_, err := fmt.Fprint(a.out, a.scrub(b.String()))

@@ -124,8 +124,8 @@ func (f *probeFlags) apply(c *cobra.Command, o *probe.Options) error {
 	if c.Flags().Changed("iters") && f.iters < 1 {
 		return &probe.UsageError{Text: fmt.Sprintf("--iters %d: want at least 1", f.iters)}
 	}
-	if c.Flags().Changed("timeout") && f.timeout <= 0 {
-		return &probe.UsageError{Text: fmt.Sprintf("--timeout %v: want more than 0", f.timeout)}
+	if err := checkTimeout(f.timeout); err != nil {
+		return err
 	}
 	if c.Flags().Changed("gid-index") {
 		o.GIDIndex = &f.gidIndex

@@ -118,8 +118,8 @@ func (f *reportFlags) judge(d *probe.Document) {
 	case "warning":
 		failed = has(probe.SeverityError, probe.SeverityWarning)
 	}
-	if failed && d.Exit == probe.ExitOK {
-		d.Exit = probe.ExitFinding
+	if failed {
+		d.Exit = probe.Worst(d.Exit, probe.ExitFinding)
 	}
 }
 

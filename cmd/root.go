@@ -48,6 +48,7 @@ type app struct {
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends what does not look at the context
 	return run(ctx, streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: terminal, env: os.Getenv}, os.Args[1:])
 }
 
@@ -135,17 +136,17 @@ func (a *app) failed(root *cobra.Command, err error) int {
 	if errors.As(err, &done) {
 		return a.exit
 	}
-	status := probe.ExitOwn
+	status := probe.Worst(a.exit, probe.ExitOwn)
 	var usage *probe.UsageError
 	if errors.As(err, &usage) || isCobraUsage(err) {
-		status = probe.ExitUsage
+		status = probe.Worst(a.exit, probe.ExitUsage)
 	}
 	if wantsJSON(a.args) {
 		d := probe.NewDocument(a.tool(), a.command())
 		d.Error, d.Exit = err.Error(), status
 		a.json, a.format = true, "json"
 		if werr := a.write(d, ""); werr != nil {
-			status = probe.ExitOwn
+			status = probe.Worst(status, probe.ExitOwn)
 		}
 		return status
 	}

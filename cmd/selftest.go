@@ -39,11 +39,11 @@ func (a *app) selftest() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch {
-			case c.Context().Err() != nil:
+			if c.Context().Err() != nil {
 				a.exit = probe.ExitInterrupted
-			case r.Failed > 0:
-				a.exit = probe.ExitFinding
+			}
+			if r.Failed > 0 {
+				a.exit = probe.Worst(a.exit, probe.ExitFinding)
 			}
 			if err := a.showSelfTest(r); err != nil {
 				return err

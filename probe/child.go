@@ -13,25 +13,22 @@ import (
 	"rdmaprobe/rdma/sim"
 )
 
-// exitOwn is the child's status when it could not do its own part; the parent
-// judges by the missing last message, the text is for people.
-const exitOwn = 5
-
 // orphanLimit is how long a simulated child stays in a call after its parent
 // has gone. A native one stays until the call returns.
 const orphanLimit = 10 * time.Second
 
-// childMain runs one request and returns the exit status.
+// childMain runs one request and returns the exit status. That it could not do its
+// own part the parent judges by the missing last message; the text is for people.
 func childMain() int {
 	c, err := guard.Enter()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rdmaprobe child:", err)
-		return exitOwn
+		return ExitOwn
 	}
 	var req request
 	if err := json.Unmarshal(c.Request(), &req); err != nil {
 		fmt.Fprintln(os.Stderr, "rdmaprobe child: request:", err)
-		return exitOwn
+		return ExitOwn
 	}
 	s := &session{child: c, req: &req, probe: req.Task, device: req.Device, failed: map[string]bool{}}
 	for _, id := range req.Failed {
@@ -39,10 +36,10 @@ func childMain() int {
 	}
 	if err := s.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "rdmaprobe child:", err)
-		return exitOwn
+		return ExitOwn
 	}
 	if err := c.Done(nil); err != nil {
-		return exitOwn
+		return ExitOwn
 	}
 	return 0
 }

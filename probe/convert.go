@@ -52,7 +52,7 @@ func port(num int, a *rdma.IbvPortAttr) Port {
 	p := Port{
 		Num: num, State: rdma.PortStateName(a.State), PhysState: rdma.PhysStateName(a.PhysState), LinkLayer: rdma.LinkLayerName(a.LinkLayer),
 		MaxMTU: rdma.MTUBytes(a.MaxMTU), ActiveMTU: rdma.MTUBytes(a.ActiveMTU), LID: &lid, SMLID: &smLID, MaxMsgSz: a.MaxMsgSz,
-		Speed: rdma.LinkSpeedGbps(a.ActiveWidth, a.ActiveSpeed), GIDs: []GID{}, Addressing: "gid",
+		Speed: rdma.LinkSpeedGbps(a.ActiveWidth, a.ActiveSpeed), Addressing: "gid",
 		Attr: &PortAttr{
 			State: a.State, MaxMTU: a.MaxMTU, ActiveMTU: a.ActiveMTU, GIDTblLen: a.GIDTblLen, PortCapFlags: a.PortCapFlags,
 			MaxMsgSz: a.MaxMsgSz, BadPKeyCntr: a.BadPKeyCntr, QKeyViolCntr: a.QKeyViolCntr, PKeyTblLen: a.PKeyTblLen, LID: a.LID,

@@ -19,8 +19,11 @@ func (d Device) thunderbolt(os string) bool {
 	return os == "macos" && d.Transport != "infiniband" && d.Transport != "iwarp"
 }
 
-// merge takes over what a child has found out.
+// merge takes over what a child has found out. A GID table that is nil was not
+// read, an empty one was. The ports are those of this device from then on: copies
+// of it that were handed out keep theirs.
 func (d *Device) merge(seen Device) {
+	d.Ports = slices.Clone(d.Ports)
 	if seen.NodeGUID != "" {
 		d.NodeGUID = seen.NodeGUID
 	}
@@ -30,10 +33,13 @@ func (d *Device) merge(seen Device) {
 	for _, p := range seen.Ports {
 		i := slices.IndexFunc(d.Ports, func(q Port) bool { return q.Num == p.Num })
 		if i < 0 {
+			if p.GIDs == nil {
+				p.GIDs = []GID{}
+			}
 			d.Ports = append(d.Ports, p)
 			continue
 		}
-		if len(p.GIDs) == 0 {
+		if p.GIDs == nil {
 			p.GIDs = d.Ports[i].GIDs
 		}
 		p.Netdev = d.Ports[i].Netdev
@@ -41,7 +47,7 @@ func (d *Device) merge(seen Device) {
 	}
 }
 
-// fromFacts adds what the host knows of a device.
+// fromFacts adds what the host knows of a device, to no copy of it.
 func (d *Device) fromFacts(h *hostfacts.Host) {
 	if h == nil {
 		return
@@ -52,6 +58,7 @@ func (d *Device) fromFacts(h *hostfacts.Host) {
 		d.Sysfs = &there
 	}
 	if n := netdevOf(h, d.Name); n != "" {
+		d.Ports = slices.Clone(d.Ports)
 		for i := range d.Ports {
 			d.Ports[i].Netdev = n
 		}

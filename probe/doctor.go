@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rdmaprobe/probe/hostfacts"
+	"rdmaprobe/probe/peer"
 )
 
 // Samples of a port's state in doctor, and the time between two.
@@ -42,7 +43,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 		r.collectFacts()
 	}
 	words := []string{"port", "gid", "mr", "uc", "rc", "ud"}
-	if err := r.list(func() time.Duration { return r.planBound(words) + factsLimit }); err != nil {
+	if err := r.list(func() time.Duration { return r.planBound(words) + factsLimit + r.askBound() }); err != nil {
 		r.fail(err)
 	}
 	if err := r.probeAll(words); err != nil {
@@ -74,6 +75,7 @@ func (r *run) askPeer() {
 	if r.profile == nil {
 		r.askPeerHello()
 	} else {
+		r.notDialled()
 		r.channel = r.simulatedChannel()
 	}
 	if r.channel == nil || r.channel.facts.Errno == nil && r.channel.why == "" {
@@ -84,6 +86,14 @@ func (r *run) askPeer() {
 			r.observe(r.channel.failedRow(Observation{ID: id, Device: d.Name, Port: activePort(d.Ports)}))
 		}
 	}
+}
+
+// askBound is how long asking a named peer can take.
+func (r *run) askBound() time.Duration {
+	if r.opts.Peer == "" || r.profile != nil {
+		return 0
+	}
+	return helloBound + peer.StepLimit
 }
 
 // doctorSkips tells whether doctor leaves a row out on this device: RC and UD
@@ -99,7 +109,7 @@ func (dr *deviceRun) doctorSkips(row tableRow) (skip bool, why string) {
 		return true, "doctor does not try it on Thunderbolt; probe --" + row.word + " does"
 	case dr.earlier != nil && dr.earlier.tried[dr.name]:
 		return true, "tried in an earlier round of this watch"
-	case dr.portState() != "active":
+	case dr.portState() != stateActive:
 		return true, "doctor creates nothing on a port that is not active"
 	}
 	return false, ""

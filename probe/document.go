@@ -58,7 +58,7 @@ type RunInfo struct {
 	DurationNS int64     `json:"duration_ns,omitempty"`
 	BoundNS    int64     `json:"bound_ns,omitempty"` // the run ends within this, whatever the provider does
 	BootID     string    `json:"boot_id,omitempty"`
-	Gates      []string  `json:"gates,omitempty"` // consent given by flag: allow_rtr, pingpong, write, force, kill
+	Gates      []string  `json:"gates,omitempty"` // consent given by flag: rc, allow_rtr, pingpong, write, force, kill
 }
 
 // Provider says whose answers a document holds.

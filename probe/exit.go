@@ -30,8 +30,23 @@ type exitState struct {
 	usage, interrupted, own, contained, nothing, finding bool
 }
 
-// code is the status by precedence: 2, 130, 5, 4, 3, 1, 0.
+// statusOrder is their precedence: where several hold, the first of these is told.
+var statusOrder = []int{ExitUsage, ExitInterrupted, ExitOwn, ExitContained, ExitNothing, ExitFinding, ExitOK}
+
+// Worst is the status of what ended with both: by precedence 2, 130, 5, 4, 3, 1,
+// 0. A status that is none of these comes after all others.
+func Worst(a, b int) int {
+	for _, c := range statusOrder {
+		if a == c || b == c {
+			return c
+		}
+	}
+	return a
+}
+
+// code is the status of all that holds.
 func (s exitState) code() int {
+	code := ExitOK
 	for _, c := range []struct {
 		holds bool
 		code  int
@@ -40,8 +55,8 @@ func (s exitState) code() int {
 		{s.nothing, ExitNothing}, {s.finding, ExitFinding},
 	} {
 		if c.holds {
-			return c.code
+			code = Worst(code, c.code)
 		}
 	}
-	return ExitOK
+	return code
 }

@@ -16,12 +16,12 @@ var (
 // chooseGID picks the table entry that a queue pair should use, by content and
 // never by a fixed index. Thunderbolt takes IPv4-mapped ones only; RoCE prefers
 // v2 to v1, then IPv4-mapped, global, link-local, then an address that the
-// port's own interface has. why is one phrase; ok is false when none will do.
+// port's own interface has. A slot that sgid_index cannot name is never taken. why
+// is one phrase; ok is false when none will do.
 func chooseGID(linkLayer string, gids []GID, addresses []string) (g GID, why string, ok bool) {
-	candidates := slices.Clone(gids)
-	if linkLayer == "thunderbolt" {
-		candidates = slices.DeleteFunc(candidates, func(g GID) bool { return g.Class != "ipv4_mapped" })
-	}
+	candidates := slices.DeleteFunc(slices.Clone(gids), func(g GID) bool {
+		return g.Index > maxSGIDIndex || linkLayer == "thunderbolt" && g.Class != "ipv4_mapped"
+	})
 	if len(candidates) == 0 {
 		return GID{}, "", false
 	}

@@ -238,7 +238,8 @@ func identity(guid, name, boot string) string {
 
 func hasGUID(guid string) bool { return strings.Trim(guid, "0:") != "" }
 
-// addIntent notes a probe that is about to be tried.
+// addIntent notes a probe that is about to be tried. What is on record of an
+// earlier attempt in the same run is no outcome of this one.
 func (r *pastRun) addIntent(rec *ledger.Record) {
 	i := pastIntent{seq: rec.Seq, at: rec.At}
 	if json.Unmarshal(rec.Body, &i.intentBody) != nil {
@@ -247,7 +248,9 @@ func (r *pastRun) addIntent(rec *ledger.Record) {
 	if r.intents == nil {
 		r.intents = map[string]pastIntent{}
 	}
-	r.intents[attemptKey(i.Device, i.Probe)] = i
+	key := attemptKey(i.Device, i.Probe)
+	r.intents[key] = i
+	delete(r.outcomes, key)
 }
 
 func attemptKey(device, probe string) string { return device + "\x00" + probe }

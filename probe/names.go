@@ -12,7 +12,7 @@ const namesLimit = 80 * time.Millisecond
 // kernel where it tells, else by listing, which opens nothing. It is quick,
 // silent and keeps nothing; what it cannot find out it leaves out.
 func Names(ctx context.Context, o Options) []string {
-	o.Store, o.Timeout = "none", namesLimit
+	o.Store, o.Timeout = noStore, namesLimit
 	r, err := newDraft(ctx, &o)
 	if err != nil {
 		return nil

@@ -42,6 +42,7 @@ type Options struct {
 	OnObservation func(Observation) // called with every row that is kept, as it is observed, one call at a time; may be nil
 
 	server bool // set by Serve
+	lends  bool // set by Serve: peers may write into this end's memory
 }
 
 // ProviderOptions say whose functions are called.
@@ -94,8 +95,8 @@ func (o *Options) check() error {
 		return usagef("--mr-size %d: want 1 byte to 1 GiB", o.MRSize)
 	case o.Port < 0 || o.Port > maxPorts:
 		return usagef("--port %d: ports are numbered from 1 to at most %d", o.Port, maxPorts)
-	case o.GIDIndex != nil && (*o.GIDIndex < 0 || *o.GIDIndex >= maxGIDs):
-		return usagef("--gid-index %d: want 0 to %d", *o.GIDIndex, maxGIDs-1)
+	case o.GIDIndex != nil && (*o.GIDIndex < 0 || *o.GIDIndex > maxSGIDIndex):
+		return usagef("--gid-index %d: want 0 to %d", *o.GIDIndex, maxSGIDIndex)
 	}
 	for _, w := range o.Only {
 		if !slices.Contains(Words(), w) {
@@ -136,6 +137,10 @@ func (o *Options) checkData() error {
 	}
 	return nil
 }
+
+// maxSGIDIndex is the last slot that a queue pair can be given: sgid_index of
+// struct ibv_global_route is one byte (infiniband/verbs.h).
+const maxSGIDIndex = 255
 
 // checkPeer refuses another end that cannot be, and fills in what rdma-core's
 // tools take for granted.
@@ -219,7 +224,7 @@ func (o *Options) gates() []string {
 		given bool
 		name  string
 	}{
-		{o.asks("rc"), "rc"}, {o.AllowRTR, "allow_rtr"}, {o.asks("pingpong"), "pingpong"}, {o.asks("write"), "write"},
+		{o.asks("rc"), "rc"}, {o.AllowRTR, "allow_rtr"}, {o.asks("pingpong"), "pingpong"}, {o.asks("write") || o.lends, "write"},
 		{o.Force, "force"}, {o.Kill, "kill"},
 	} {
 		if f.given {

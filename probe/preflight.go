@@ -27,7 +27,7 @@ func (dr *deviceRun) preflightOf() preflight {
 		p.missing = []string{"a port whose attributes could be read"}
 		return p
 	}
-	if port.State != "active" {
+	if port.State != stateActive {
 		p.missing = append(p.missing, fmt.Sprintf("port %d active (it is %s)", port.Num, cmp.Or(port.State, "of unknown state")))
 	}
 	if d.Transport == "iwarp" {

@@ -160,6 +160,9 @@ func (s *session) queryGIDs(p *Port, addresses []string) {
 		s.skip(Precondition, "the GID table could not be read", p.Num, "gid.ipv4_mapped")
 		return
 	}
+	if p.GIDs == nil {
+		p.GIDs = []GID{} // read, and empty
+	}
 	r.set("entries", t.entries)
 	if int64(p.Attr.GIDTblLen) > t.entries {
 		r.set("claimed", p.Attr.GIDTblLen)

@@ -32,6 +32,7 @@ type link struct {
 const (
 	selectLimit = 60 * time.Second
 	taskLimit   = 20 * time.Second
+	byeLimit    = time.Second
 )
 
 // reach opens the session with the other host, once for a device, and tells
@@ -360,7 +361,7 @@ func (dr *deviceRun) closeLink() {
 	if dr.link == nil || dr.link.conn == nil {
 		return
 	}
-	_ = dr.link.conn.Send(peer.TypeBye, empty{}, time.Second) // it sees the end of the connection too
+	_ = dr.link.conn.Send(peer.TypeBye, empty{}, byeLimit) // it sees the end of the connection too
 	dr.link.conn.Close()
 	dr.link = nil
 }

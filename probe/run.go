@@ -145,7 +145,7 @@ func (r *run) simulatedSysfs(p *sim.Profile) {
 	}
 	r.facts.SysfsDevices = []string{}
 	for _, d := range p.Devices {
-		if d.Sysfs == nil || *d.Sysfs {
+		if d.InSysfs() {
 			r.facts.SysfsDevices = append(r.facts.SysfsDevices, d.Name)
 		}
 	}
@@ -176,8 +176,8 @@ func (r *run) openStore() error {
 		r.exit.usage = true
 		return r.fail(usagef("--store %s: %v", path, err))
 	case err != nil:
-		r.past = newHistory()
-		r.note("the evidence of earlier runs could not be read: " + err.Error())
+		r.past = newHistory() // nor is it known what it closes
+		r.onlyRead("the evidence of earlier runs could not be read", err)
 	}
 	r.noteDamage(stats)
 	return nil
@@ -207,7 +207,7 @@ func (r *run) createStore() error {
 		r.exit.usage = true
 		return r.fail(&UsageError{err.Error()})
 	case err != nil:
-		r.onlyRead(err)
+		r.onlyRead(notKept, err)
 		return nil
 	}
 	r.store = store
@@ -233,7 +233,7 @@ func (r *run) begin() {
 	lr, err := r.store.Begin(runBody{Tool: r.doc.Tool, Run: r.doc.Run, Provider: r.doc.Provider, Host: r.facts})
 	r.store = nil
 	if err != nil {
-		r.onlyRead(err)
+		r.onlyRead(notKept, err)
 		return
 	}
 	r.run = lr
@@ -243,9 +243,15 @@ func (r *run) begin() {
 	}
 }
 
-// onlyRead goes on without a ledger.
-func (r *run) onlyRead(err error) {
-	r.readOnly = fmt.Sprintf("the evidence cannot be kept (%v), so nothing that could hurt is tried; --store none lifts this", err)
+// notKept is what a ledger that cannot be written means.
+const notKept = "the evidence cannot be kept"
+
+// onlyRead goes on without a ledger. The first reason is the one that is told.
+func (r *run) onlyRead(what string, err error) {
+	if r.readOnly != "" {
+		return
+	}
+	r.readOnly = fmt.Sprintf("%s (%v), so nothing that could hurt is tried; --store none lifts this", what, err)
 	r.note(r.readOnly)
 }
 

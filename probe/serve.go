@@ -50,7 +50,7 @@ const (
 // sessions until the context ends, and answers each task in a guarded child. The
 // document is never nil and holds what the last sessions showed.
 func Serve(ctx context.Context, o ServeOptions) (*Document, error) {
-	o.server = true
+	o.server, o.lends = true, o.Write
 	if o.Timeout == 0 {
 		o.Timeout = serveTimeout
 	}

@@ -2,10 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rdmaprobe/probe"
 	"rdmaprobe/probe/hostfacts"
+	"rdmaprobe/rdma"
 )
 
 // hostsOf are the machines of a document.
@@ -97,6 +99,11 @@ func emptyLines(d *probe.Document) []string {
 	}
 	if !l.Loaded && len(d.Observations) == 0 {
 		return append(lines, "no evidence: nothing has been recorded here yet")
+	}
+	if slices.ContainsFunc(d.Observations, func(o probe.Observation) bool {
+		return o.ID == "dev.enumerate" && o.Level == rdma.CapabilityConfirmed
+	}) {
+		return append(lines, "none of the named devices is listed")
 	}
 	return append(lines, "no RDMA device listed")
 }

@@ -266,17 +266,6 @@ func TestProviderFilesCountOnce(t *testing.T) {
 	}
 }
 
-func TestABIWarnings(t *testing.T) {
-	const w = "libibverbs: Warning: Driver rxe does not support the kernel ABI of 1 (supports 2 to 2) for device /sys/class/infiniband/rxe0\n"
-	got := ABIWarnings("noise\n" + w + "libibverbs: Warning: Driver x does not support the kernel ABI of many (supports 2 to 2) for device /sys/y\n")
-	if d := cmp.Diff(map[string]ABI{"rxe0": {Kernel: 1, ProviderMin: 2, ProviderMax: 2}}, got); d != "" {
-		t.Error(d)
-	}
-	if got := ABIWarnings(""); len(got) != 0 {
-		t.Error(got)
-	}
-}
-
 func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		conf, user string

@@ -8,7 +8,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -173,23 +172,4 @@ func providerFiles(s System, dirs []string, named string) []string {
 	}
 	slices.Sort(files)
 	return files
-}
-
-// abiWarning is the line that libibverbs writes when a driver does not fit
-// (libibverbs/init.c, match_device).
-var abiWarning = regexp.MustCompile(`Driver \S{1,64} does not support the kernel ABI of ([0-9]{1,9}) \(supports ([0-9]{1,9}) to ([0-9]{1,9})\) for device \S{0,256}?/([^/\s]{1,64})(?:\s|$)`)
-
-// ABIWarnings finds in the library's stderr the ABI ranges of the devices that it
-// refused, by device. A provider's range is inside its binary and can be had in
-// no other way.
-func ABIWarnings(stderr string) map[string]ABI {
-	m := map[string]ABI{}
-	for _, f := range abiWarning.FindAllStringSubmatch(stderr, maxDevices) {
-		var n [3]int
-		for i := range n {
-			n[i], _ = strconv.Atoi(f[1+i]) // nine digits fit
-		}
-		m[clean(f[4])] = ABI{Kernel: n[0], ProviderMin: n[1], ProviderMax: n[2]}
-	}
-	return m
 }
