@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,10 +13,11 @@ import (
 // explain tells what a code, an errno, a level or an id means.
 func (a *app) explain() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "explain CODE | errno N | LEVEL | REASON | ID",
-		Short: "Say what a finding, an errno, a level or an evidence id means",
-		Long: "Offline, from the tables that the program itself works with. An errno is told\n" +
-			"for macOS and for Linux, whose numbers differ. Without a name: all names.",
+		Use:   "explain CODE | ERRNO | LEVEL | REASON | ID | CAPABILITY",
+		Short: "Say what a finding, an errno, a level, an id or a capability means",
+		Long: "Offline, from the tables that the program itself works with. An errno, by\n" +
+			"number or name (explain 45, explain EBUSY, explain errno -- -5), is told for\n" +
+			"macOS and for Linux, whose numbers differ. Without a name: all names.",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.runExplain(args) },
 	}
@@ -28,6 +28,9 @@ func (a *app) explain() *cobra.Command {
 }
 
 func (a *app) runExplain(args []string) error {
+	if err := a.onlyText("explain", "text or json"); err != nil {
+		return err
+	}
 	switch {
 	case len(args) == 0:
 		return a.explainNames()
@@ -42,18 +45,24 @@ func (a *app) runExplain(args []string) error {
 			fmt.Fprintf(w, "%s  (%s)\n%s\n", t.Name, strings.TrimSpace(t.Kind+" "+t.Class), report.Wrap(t.Meaning, 78, "  "))
 		})
 	}
+	if all := probe.ExplainErrnoText(args[0]); len(all) > 0 {
+		return a.printErrnos(all)
+	}
 	return &probe.UsageError{Text: fmt.Sprintf("nothing is named %q; rdmaprobe explain lists all names", args[0])}
 }
 
 func (a *app) explainErrno(args []string) error {
 	if args[0] != "errno" || len(args) != 2 {
-		return &probe.UsageError{Text: "want a name, or errno and a number"}
+		return &probe.UsageError{Text: "want one name, or errno and its number or name"}
 	}
-	n, err := strconv.Atoi(args[1])
-	if err != nil || n == 0 {
-		return &probe.UsageError{Text: fmt.Sprintf("errno %s: want a number other than 0", args[1])}
+	all := probe.ExplainErrnoText(args[1])
+	if len(all) == 0 {
+		return &probe.UsageError{Text: fmt.Sprintf("errno %s: want a number other than 0, or a name", args[1])}
 	}
-	all := probe.ExplainErrno(n)
+	return a.printErrnos(all)
+}
+
+func (a *app) printErrnos(all []probe.ErrnoExplanation) error {
 	return a.print(map[string]any{"errno": all}, func(w io.Writer) {
 		for _, e := range all {
 			printErrno(w, e)
@@ -65,8 +74,8 @@ func (a *app) explainNames() error {
 	names := map[string]any{"findings": probe.FindingCodes(), "terms": termNames()}
 	return a.print(names, func(w io.Writer) {
 		fmt.Fprintf(w, "findings:\n%s\n", report.Wrap(strings.Join(probe.FindingCodes(), " "), 78, "  "))
-		fmt.Fprintf(w, "levels, reasons, evidence, outcomes:\n%s\n", report.Wrap(strings.Join(termNames(), " "), 78, "  "))
-		fmt.Fprintln(w, "and errno N")
+		fmt.Fprintf(w, "levels, reasons, outcomes, evidence, capabilities:\n%s\n", report.Wrap(strings.Join(termNames(), " "), 78, "  "))
+		fmt.Fprintln(w, "and errnos, by number or name")
 	})
 }
 
@@ -90,7 +99,11 @@ func (a *app) print(v any, text func(io.Writer)) error {
 }
 
 func printFinding(w io.Writer, e probe.Explanation) {
-	fmt.Fprintf(w, "%s  (%s, about a %s)\n", e.Code, e.Severity, e.Scope)
+	article := "a"
+	if strings.HasPrefix(e.Scope, "i") {
+		article = "an"
+	}
+	fmt.Fprintf(w, "%s  (%s, about %s %s)\n", e.Code, e.Severity, article, e.Scope)
 	for _, p := range []struct{ head, text string }{
 		{"What it means", e.Meaning}, {"How it is concluded", e.Concluded}, {"What to do", e.Do}, {"How to see that it is cured", e.Verify},
 		{"Not raised beside it", strings.Join(e.Replaces, ", ")},

@@ -38,6 +38,7 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 		return r.doc, err
 	}
 	words := o.words()
+	r.notDialled()
 	if r.lookFirst(words) {
 		r.lookForHarm()
 	}

@@ -146,6 +146,7 @@ func (r *run) askPeerHello() {
 	}
 	r.useChannel(side)
 	if t == nil {
+		r.note(fmt.Sprintf("--peer %s: failed: %s", printable(r.opts.Peer), printable(side.why)))
 		return
 	}
 	defer t.Close()
@@ -155,6 +156,7 @@ func (r *run) askPeerHello() {
 		r.note(fmt.Sprintf("the control port of %s takes connections, and no rdmaprobe serve answers there: %v", side.facts.PeerName, err))
 		return
 	}
+	r.note(fmt.Sprintf("--peer %s: checked: rdmaprobe serve answers there", printable(r.opts.Peer)))
 	if len(ports.Ports) == 0 {
 		r.addPeer("", h, nil)
 	}

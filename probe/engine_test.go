@@ -145,6 +145,25 @@ func (m *machine) devices(change func(*Options)) *Document {
 	return m.checked(ListDevices(m.t.Context(), m.options(change)))
 }
 
+// A peer that is named in a simulation is nobody who could be dialled, and the
+// document says so.
+func TestPeerOfASimulation(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	dialled := func(d *Document) bool {
+		return !slices.Contains(d.Notes, "--peer node-b: not checked: the simulated provider has its own peer; nothing was dialled")
+	}
+	if d := m.probe(func(o *Options) { o.Peer = "node-b" }); dialled(d) {
+		t.Errorf("probe: notes %q", d.Notes)
+	}
+	if d := m.checked(Doctor(t.Context(), DoctorOptions{Options: m.options(func(o *Options) { o.Peer = "node-b" })})); dialled(d) {
+		t.Errorf("doctor: notes %q", d.Notes)
+	}
+	if d := m.probe(nil); len(d.Notes) > 0 {
+		t.Errorf("without --peer: notes %q", d.Notes)
+	}
+}
+
 // report rebuilds.
 func (m *machine) report(change func(*ReportOptions)) *Document {
 	m.t.Helper()

@@ -133,6 +133,25 @@ func ExplainErrno(n int) []ErrnoExplanation {
 	return out
 }
 
+// ExplainErrnoText says what a number or a name means. A name is told with each
+// platform's own number, a number for both platforms. Empty when it is neither.
+func ExplainErrnoText(text string) []ErrnoExplanation {
+	numbers := ParseErrno(text)
+	_, err := strconv.Atoi(text)
+	var out []ErrnoExplanation
+	for _, n := range numbers {
+		if n == 0 {
+			continue
+		}
+		for _, e := range ExplainErrno(n) {
+			if own, known := rdma.ErrnoNumberOn(e.Platform, strings.ToUpper(text)); err == nil || known && own == n {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
 // ParseErrno reads a number or a name, in either platform's spelling: 102 or
 // EOPNOTSUPP. A name that has several numbers gives each of them.
 func ParseErrno(text string) []int {

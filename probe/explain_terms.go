@@ -2,15 +2,16 @@ package probe
 
 import (
 	"slices"
+	"strings"
 
 	"rdmaprobe/rdma"
 )
 
 // Term is a word of the documents that can be asked about: a level, a reason, an
-// evidence id, or how a child ended.
+// evidence id, a capability, or how a child ended.
 type Term struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind"`            // level, reason, evidence or outcome
+	Kind    string `json:"kind"`            // level, reason, evidence, capability or outcome
 	Class   string `json:"class,omitempty"` // evidence: read, create, transition or data
 	Meaning string `json:"meaning"`
 }
@@ -50,7 +51,8 @@ var outcomeTexts = []Term{
 	{Name: "left", Meaning: "the child sat in a provider call of a Thunderbolt device and was left running, since killing it there leaks what it holds"},
 }
 
-// Terms lists every level, reason, outcome and evidence id with its meaning.
+// Terms lists every level, reason, outcome, evidence id and capability with its
+// meaning.
 func Terms() []Term {
 	var all []Term
 	for _, t := range levelTexts {
@@ -70,7 +72,22 @@ func Terms() []Term {
 	for _, e := range EvidenceIDs {
 		all = append(all, Term{Name: e.ID, Kind: "evidence", Class: e.Class.String(), Meaning: e.Seen})
 	}
+	for _, c := range capabilityIDs {
+		all = append(all, Term{Name: c.key, Kind: "capability", Meaning: capabilityMeaning(c.ids)})
+	}
 	return all
+}
+
+// capabilityMeaning says which evidence is behind a capability.
+func capabilityMeaning(ids []string) string {
+	s := "what the newest evidence says of " + strings.Join(ids, " or ")
+	if len(ids) > 1 {
+		s += ", the best level of them"
+	}
+	for _, id := range ids {
+		s += "; " + id + ": " + evidence(id).Seen
+	}
+	return s
 }
 
 // ExplainTerm is the meaning of a word; false when it is none of Terms.

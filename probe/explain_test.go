@@ -126,6 +126,35 @@ func TestParseErrno(t *testing.T) {
 	}
 }
 
+func TestExplainErrnoText(t *testing.T) {
+	for text, want := range map[string][]string{
+		"EBUSY": {"darwin 16 EBUSY", "linux 16 EBUSY"}, "eopnotsupp": {"darwin 102 EOPNOTSUPP", "linux 95 EOPNOTSUPP"},
+		"45": {"darwin 45 ENOTSUP", "linux 45 EL2NSYNC"}, "-16": {"darwin 16 EBUSY", "linux 16 EBUSY"}, "0": nil, "EWHAT": nil, "qp": nil,
+	} {
+		var got []string
+		for _, e := range ExplainErrnoText(text) {
+			got = append(got, fmt.Sprint(e.Platform, " ", e.Number, " ", e.Name))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestExplainCapability(t *testing.T) {
+	for _, c := range capabilityIDs {
+		term, ok := ExplainTerm(c.key)
+		if !ok || term.Kind != "capability" {
+			t.Errorf("%s: %+v, %v", c.key, term, ok)
+		}
+		for _, id := range c.ids {
+			if !strings.Contains(term.Meaning, id) {
+				t.Errorf("%s does not name %s: %s", c.key, id, term.Meaning)
+			}
+		}
+	}
+}
+
 func TestTermsCoverTheVocabulary(t *testing.T) {
 	names := []string{"confirmed", "rejected", "observed_zero", "unknown", "completed", "crashed", "timed_out", "stuck", "left"}
 	for _, r := range Reasons {

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,10 +73,14 @@ var macCases = []findingCase{
 	{"os_too_old", "new enough", macScene, func(s scene) { s.noLibrary("missing_file") }, is("verbs_library_missing", "error", "host")},
 	{"os_too_old", "version not read", macScene, func(s scene) { s.host().OSVersion = ""; s.noLibrary("missing_file") }, is("verbs_library_missing", "error", "host")},
 	{"running_translated", "Rosetta", macScene, func(s scene) { s.host().Translated = ptrTo(true); s.noLibrary("missing_file") }, is("running_translated", "error", "host")},
+	{"running_translated", "the loader speaks of the architecture", macScene, func(s scene) {
+		s.host().Translated = ptrTo(true)
+		s.noLibrary("wrong_architecture")
+	}, is("running_translated", "error", "host")},
 	{"running_translated", "not known", macScene, func(s scene) { s.host().Translated = nil }, nil},
 	{"verbs_library_missing", "Linux", linuxScene, func(s scene) { s.bare(); s.noLibrary("missing_file") }, is("verbs_library_missing", "error", "host")},
-	{"verbs_library_missing", "another load error", linuxScene, func(s scene) { s.bare(); s.noLibrary("wrong_architecture") }, nil},
-	{"verbs_library_missing", "unknown text", macScene, func(s scene) { s.noLibrary("unknown") }, nil},
+	{"verbs_library_missing", "another load error", linuxScene, func(s scene) { s.bare(); s.noLibrary("wrong_architecture") }, is("verbs_library_mismatch", "error", "host")},
+	{"verbs_library_missing", "unknown text", macScene, func(s scene) { s.noLibrary("unknown") }, is("verbs_library_mismatch", "error", "host")},
 	{"rdma_disabled", "Thunderbolt 5", macScene, func(s scene) { s.host().RDMACtl = "disabled"; s.bare() }, is("rdma_disabled", "error", "host")},
 	{"rdma_disabled", "generation not known", macScene, func(s scene) { s.host().RDMACtl = "disabled"; s.host().Thunderbolt = nil; s.bare() }, is("no_rdma_device", "error", "host")},
 	{"rdma_disabled", "Thunderbolt 4", macScene, func(s scene) { s.host().RDMACtl = "disabled"; s.thunderbolt4(); s.bare() }, is("thunderbolt_generation_unsupported", "error", "host")},
@@ -160,6 +165,12 @@ func (s scene) noLibrary(class string) {
 		s.fail("", id, LibraryMissing, 0)
 	}
 	s.row("", "lib.load").Data = map[string]any{"class": class}
+}
+
+// lacks makes a library one that was loaded and has not all functions.
+func (s scene) lacks(functions ...string) {
+	s.d.Provider.Library.Asked, s.d.Provider.Library.Path, s.d.Provider.Library.Loaded = "libother.so.6", "/lib/libother.so.6", true
+	s.fail("", "lib.symbols", SymbolMissing, 0).Detail = "not in the library: " + strings.Join(functions, ", ")
 }
 
 // thunderbolt4 makes a scene's Mac an older one.

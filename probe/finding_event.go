@@ -136,17 +136,18 @@ func providerCrashed(v *findingView) []findingHit {
 		return text, o.Level == rdma.CapabilityUnknown && o.Reason == Crash
 	}, func(e pastEvent) (string, bool) {
 		return "nothing that allocates was tried, because a probe child died" + e.when(), e.event == "crashed"
-	}, func(device string, again bool, h *findingHit) {
-		h.remedy = "check cable and link, end other RDMA programs on the device and try once more; if it dies again, report it with `rdmaprobe report --redact`"
+	}, func(device string, _ bool, h *findingHit) {
+		const once = "try once more with `--force`, without which nothing that allocates is tried in this boot; if it dies again, report it with `rdmaprobe report --redact`"
+		h.remedy = "check cable and link, end other RDMA programs on the device and " + once
 		switch {
+		case device == "":
+			h.remedy = "take libibverbs and its providers from one release, and look at the kernel log; if it dies again, report it with `rdmaprobe report --redact`"
+			h.check = checkDevices
 		case v.thunderbolt(device) && v.oldThunderbolt():
 			h.remedy = "do not use RDMA on this Mac: its controllers are not made for it, and no probe of them has to succeed"
+			h.check = checkDevices
 		case !v.thunderbolt(device):
-			h.remedy = "make sure that libibverbs, its provider and the kernel driver are of one release, and look at the kernel log; " +
-				"if it dies again, report it with `rdmaprobe report --redact`"
-		}
-		if again {
-			h.remedy += lifted
+			h.remedy = "make sure that libibverbs, its provider and the kernel driver are of one release, and look at the kernel log; then " + once
 		}
 	})
 }

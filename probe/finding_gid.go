@@ -178,13 +178,10 @@ func gidStale(v *findingView) []findingHit {
 		}
 		stale, facts := []string{}, []string{}
 		good, ok := v.goodIndex(dev, p)
-		for _, g := range p.GIDs {
-			iface := g.Netdev
-			if _, known := v.addresses(iface); !known {
-				iface = v.iface(dev)
-			}
-			addresses, known := v.addresses(iface)
-			if !known || !leftOver(g, addresses) {
+		for i := range p.GIDs {
+			g := &p.GIDs[i]
+			iface, gone := v.staleOf(dev, g)
+			if !gone {
 				continue
 			}
 			ok = ok && int64(g.Index) != good
@@ -205,6 +202,28 @@ func gidStale(v *findingView) []findingHit {
 		hits = append(hits, h)
 	})
 	return hits
+}
+
+// staleOf tells whether the interface of an entry is known not to have its
+// address.
+func (v *findingView) staleOf(dev *Device, g *GID) (iface string, gone bool) {
+	iface = g.Netdev
+	if _, known := v.addresses(iface); !known {
+		iface = v.iface(dev)
+	}
+	addresses, known := v.addresses(iface)
+	return iface, known && leftOver(*g, addresses)
+}
+
+// liveIndex is the GID index to recommend on a port: the one that rdmaprobe
+// would choose, unless its address is gone.
+func (v *findingView) liveIndex(dev *Device, p *Port) (int64, bool) {
+	good, ok := v.goodIndex(dev, p)
+	if g := gidAt(p, good); ok && g != nil && roce(dev, p) {
+		_, gone := v.staleOf(dev, g)
+		ok = !gone
+	}
+	return good, ok
 }
 
 // leftOver tells whether a GID stands for an address that its interface, with
@@ -309,7 +328,7 @@ func configuredGIDIndexEmpty(v *findingView) []findingHit {
 				remedy: "unset " + printable(name) + " and let the program choose: the table is filled anew on link events, so no index is fixed",
 				seen:   keysOf(v.gidRows(dev, p, "gid.usable")...), facts: []string{"host.env." + name, "devices"},
 			}
-			if good, ok := v.goodIndex(dev, p); ok {
+			if good, ok := v.liveIndex(dev, p); ok {
 				h.message += fmt.Sprintf("; the usable entry is now %d", good)
 				h.remedy += fmt.Sprintf("; until the table changes again %s=%d works", printable(name), good)
 			}

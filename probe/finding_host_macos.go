@@ -69,7 +69,7 @@ func verbsLibraryMissing(v *findingView) []findingHit {
 	h := findingHit{seen: keysOf(failed), facts: []string{"provider.library.error"}}
 	asked := printable(v.d.Provider.Library.Asked)
 	switch {
-	case asked != "" && asked != "/usr/lib/librdma.dylib" && asked != "libibverbs.so.1":
+	case v.libraryNamed():
 		h.message = "the verbs library that was asked for, " + asked + ", or one that it needs, is not there"
 		h.remedy = "correct the path given with --library, or leave it out to use the system's library"
 	case v.mac():

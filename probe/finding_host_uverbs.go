@@ -215,7 +215,7 @@ func (v *findingView) unlistedCause(dev *Device) string {
 		return causeRdmav
 	case dev.Driver != "" && slices.Contains(driversWithoutProvider, dev.Driver), slices.Contains(driversWithoutProvider, v.h.Driver[dev.Name]):
 		return causeNone
-	case len(verbsLibraryMismatch(v)) > 0:
+	case len(providerOfAnotherRelease(v)) > 0:
 		return causeMismatch
 	case v.h.Providers != nil && !*v.h.Providers,
 		v.h.ProviderFiles != nil && len(providers) > 0 && !there,

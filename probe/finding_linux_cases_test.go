@@ -39,7 +39,18 @@ var linuxCases = []findingCase{
 		s.bare()
 		s.noLibrary("symbol_version")
 		s.d.Provider.Library.Error = "libc.so.6: version `GLIBC_2.38' not found (required by libibverbs.so.1)"
-	}, nil},
+	}, is("verbs_library_mismatch", "error", "host")},
+	{"verbs_library_mismatch", "a library of something else", linuxScene, func(s scene) {
+		s.bare()
+		s.lacks("ibv_alloc_pd", "ibv_get_device_list")
+		s.fail("", "dev.enumerate", SymbolMissing, 0)
+	}, is("verbs_library_mismatch", "error", "host")},
+	{"verbs_library_mismatch", "no device, and functions are missing", linuxScene, func(s scene) { s.bare(); s.lacks("ibv_get_device_name") },
+		[]string{"no_rdma_device error host", "verbs_library_mismatch warning host"}},
+	{"verbs_library_mismatch", "it lists devices all the same", linuxScene, func(s scene) { s.lacks("ibv_query_gid") }, is("verbs_library_mismatch", "warning", "host")},
+	{"verbs_library_mismatch", "no library", linuxScene, func(s scene) { s.noLibrary("unknown") }, is("verbs_library_mismatch", "error", "host")},
+	{"verbs_library_mismatch", "no file", linuxScene, func(s scene) { s.noLibrary("missing_file") }, is("verbs_library_missing", "error", "host")},
+	{"verbs_library_mismatch", "not asked", linuxScene, func(s scene) { s.fail("", "lib.symbols", NotTried, 0) }, nil},
 	{"provider_library_missing", "no provider at all", linuxScene, func(s scene) { s.unlist("mlx5_0"); s.host().Providers = ptrTo(false) }, is("provider_library_missing", "error", "mlx5_0")},
 	{"provider_library_missing", "none for its driver", linuxScene, func(s scene) { s.unlist("mlx5_0"); s.host().ProviderFiles = []string{"libmlx4-rdmav34.so"} }, is("provider_library_missing", "error", "mlx5_0")},
 	{"provider_library_missing", "no entry for its driver", linuxScene, func(s scene) { s.unlist("mlx5_0"); s.host().ProviderEntries = []string{"rxe"} }, is("provider_library_missing", "error", "mlx5_0")},

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -49,7 +50,16 @@ func (v *findingView) noDeviceOnMac(h *findingHit) {
 }
 
 func (v *findingView) noDeviceOnLinux(h *findingHit) {
-	h.message = "no RDMA hardware: neither the verbs library nor the kernel has a device"
+	h.message = "no RDMA device: neither the library nor the kernel has one"
+	if v.container() {
+		h.message += " that this container can see"
+		h.remedy = "look on the host first: `ls /sys/class/infiniband`. A device that is there has to be passed in, by `--device /dev/infiniband` and the host's network " +
+			"(`--network host`) with Docker or Podman, or by an RDMA device plugin with Kubernetes; drivers are loaded on the host, never in a container"
+		h.check = "ls /sys/class/infiniband, on the host, then rdmaprobe devices"
+		h.facts = append(h.facts, "host.container")
+		return
+	}
+	const driver = "an RDMA adapter of this machine would need its driver, which is not loaded: `lspci -k` names it, `sudo modprobe DRIVER` loads it; "
 	add := "`sudo rdma link add rxe0 type rxe netdev " + v.softNetdev() + "`"
 	there, known := v.h.ModulesAvail["rdma_rxe"]
 	if slices.Contains(v.h.Modules, "rdma_rxe") {
@@ -57,16 +67,16 @@ func (v *findingView) noDeviceOnLinux(h *findingHit) {
 	}
 	switch {
 	case !known:
-		h.remedy = "for RDMA in software, load the soft-RoCE module (`sudo modprobe rdma_rxe`), then " + add
+		h.remedy = driver + "for RDMA in software, load the soft-RoCE module (`sudo modprobe rdma_rxe`), then " + add
 	case there:
 		h.message += "; the soft-RoCE module exists for this kernel"
-		h.remedy = "for RDMA in software: `sudo modprobe rdma_rxe`, then " + add
+		h.remedy = driver + "for RDMA in software: `sudo modprobe rdma_rxe`, then " + add
 		h.undo = "`sudo rdma link delete rxe0`"
 		h.facts = append(h.facts, "host.modules_available.rdma_rxe")
 	default:
 		h.message += ", and the soft-RoCE module rdma_rxe is not installed for this kernel"
 		kernel := shellName(v.h.Kernel, "$(uname -r)")
-		h.remedy = "for RDMA in software, install the kernel's extra modules (Ubuntu: `sudo apt install linux-modules-extra-" + kernel +
+		h.remedy = driver + "for RDMA in software, install the kernel's extra modules (Ubuntu: `sudo apt install linux-modules-extra-" + kernel +
 			"`; Fedora, RHEL: `sudo dnf install kernel-modules-extra`), `sudo modprobe rdma_rxe`, then " + add
 		h.facts = append(h.facts, "host.modules_available.rdma_rxe")
 	}
@@ -116,6 +126,15 @@ func (v *findingView) libraryTexts() (texts []string, rows []*Observation) {
 var symbolVersion = regexp.MustCompile(`(?:version .IBVERBS_[A-Z0-9_.]+. not (?:found|defined)[^\n]{0,120}|undefined symbol: [^\n]{0,80}IBVERBS_[A-Z0-9_.]+)`)
 
 func verbsLibraryMismatch(v *findingView) []findingHit {
+	for _, find := range []func(*findingView) []findingHit{providerOfAnotherRelease, libraryLacksFunctions, libraryNotLoadable} {
+		if hits := find(v); len(hits) > 0 {
+			return hits
+		}
+	}
+	return nil
+}
+
+func providerOfAnotherRelease(v *findingView) []findingHit {
 	texts, rows := v.libraryTexts()
 	for _, text := range texts {
 		if m := symbolVersion.FindString(text); m != "" {
@@ -128,6 +147,97 @@ func verbsLibraryMismatch(v *findingView) []findingHit {
 		}
 	}
 	return nil
+}
+
+// libraryLacksFunctions: what was loaded is a library, and not one that programs
+// could use verbs of. One that lists devices all the same is only a warning.
+func libraryLacksFunctions(v *findingView) []findingHit {
+	rows := slices.DeleteFunc(v.of("", "lib.symbols"), func(o *Observation) bool {
+		return o.Level != rdma.CapabilityUnknown || o.Reason != SymbolMissing
+	})
+	if len(rows) == 0 {
+		return nil
+	}
+	lib := v.d.Provider.Library
+	name := "the library"
+	if path := printable(cmp.Or(lib.Path, lib.Asked)); path != "" {
+		name = path
+	}
+	h := findingHit{
+		message: name + " was loaded, and it is no complete verbs library" + lackingFunctions(rows[0]),
+		remedy:  v.libraryRemedy("reinstall libibverbs from the distribution, and remove copies from other sources (vendor packages, /usr/local/lib)"),
+		seen:    keysOf(rows...),
+	}
+	if len(lib.Symbols) > 0 {
+		h.facts = []string{"provider.library.symbols"}
+	}
+	listed, conclusive := v.listing()
+	if conclusive {
+		h.severity = SeverityWarning
+	}
+	h.seen = union(h.seen, keysOf(listed...))
+	return []findingHit{h}
+}
+
+// lackingFunctions names what a row of lib.symbols does not find.
+func lackingFunctions(o *Observation) string {
+	const most = 4
+	_, list, ok := strings.Cut(printable(o.Detail), ": ")
+	if !ok {
+		return ""
+	}
+	// The list is bounded before it is cut: the number is of the row itself.
+	all := strings.Split(o.Detail, ", ")
+	names := strings.Split(list, ", ")
+	if len(all) > most {
+		names = append(names[:min(most, len(names))], fmt.Sprintf("%d more", len(all)-most))
+	}
+	return ": it lacks " + sentence(names)
+}
+
+// libraryNotLoadable: the file is there, and the loader does not take it. A
+// missing one is a finding of its own.
+func libraryNotLoadable(v *findingView) []findingHit {
+	for _, o := range v.of("", "lib.load") {
+		class := rdma.LoadClass(dataText(o.Data, "class"))
+		if o.Level != rdma.CapabilityUnknown || o.Reason != LibraryMissing || class == "" || class == rdma.LoadMissingFile {
+			continue
+		}
+		h := findingHit{seen: keysOf(o), facts: libraryErrorFact(v)}
+		h.message, h.remedy = "the file that was found as the verbs library cannot be loaded", "reinstall the verbs library: the file is damaged, or none"
+		if v.libraryNamed() {
+			h.message = "what --library names cannot be loaded as a verbs library"
+		}
+		switch class {
+		case rdma.LoadWrongArchitecture:
+			h.message, h.remedy = "the verbs library is built for another processor than this rdmaprobe", "use a rdmaprobe and a library for one processor"
+		case rdma.LoadSymbolVersion:
+			h.message, h.remedy = "the verbs library does not fit the libraries that it needs", "install it and the libraries that it needs from one release of the system"
+		}
+		h.remedy = v.libraryRemedy(h.remedy)
+		if text := printable(cmp.Or(v.d.Provider.Library.Error, o.Detail)); text != "" {
+			h.message += ": " + text
+		}
+		return []findingHit{h}
+	}
+	return nil
+}
+
+// libraryNamed tells whether a library was asked for that is not the system's.
+func (v *findingView) libraryNamed() bool {
+	asked := v.d.Provider.Library.Asked
+	return asked != "" && asked != "/usr/lib/librdma.dylib" && asked != "libibverbs.so.1"
+}
+
+// libraryRemedy is what to do about a library that cannot be used.
+func (v *findingView) libraryRemedy(system string) string {
+	switch {
+	case v.libraryNamed():
+		return "leave out --library, so that the system's verbs library is used, or name a verbs library with it"
+	case v.mac():
+		return "the library is part of macOS and cannot be mended by itself: update or reinstall macOS"
+	}
+	return system
 }
 
 func libraryErrorFact(v *findingView) []string {

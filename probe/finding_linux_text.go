@@ -3,22 +3,24 @@ package probe
 // linuxPages are about Linux hosts: library, providers, nodes and limits.
 var linuxPages = map[string]findingPage{
 	"no_rdma_device": {
-		meaning: "Neither the verbs library nor the kernel has an RDMA device, and nothing else explains it: most likely there is no RDMA hardware. " +
-			"RDMA in software (soft-RoCE) needs a kernel module which cloud kernels ship in a package of its own.",
+		meaning: "Neither the verbs library nor the kernel has an RDMA device, and nothing else explains it: there is no RDMA hardware, or its driver is not loaded. " +
+			"In a container nothing is there that was not passed in. RDMA in software (soft-RoCE) needs a kernel module which cloud kernels ship in a package of its own.",
 		concluded: "From a listing that worked and was empty, or that said that the kernel has no uverbs (ENOSYS), and from /sys/class/infiniband. " +
 			"It is dropped when any other error explains the empty list.",
-		do: "Install the extra modules package of the running kernel, load rdma_rxe, and add a device on an interface that exists: `rdma link add rxe0 type rxe netdev IFACE`. " +
+		do: "In a container: look on the host, and pass its device in. With an RDMA adapter: load its driver. " +
+			"For RDMA in software: install the extra modules package of the running kernel, load rdma_rxe, and add a device on an interface that exists: `rdma link add rxe0 type rxe netdev IFACE`. " +
 			"On a Mac, see whether it has Thunderbolt 5.",
 		verify:  "`rdmaprobe devices` lists a device.",
 		sources: []string{"https://github.com/aibrix/PrisKV/issues/6"},
 	},
 	"verbs_library_mismatch": {
-		meaning: "libibverbs and a provider were taken from different releases. The interface between them is versioned, and the loader refuses the pair, " +
-			"so the provider's devices are not listed.",
-		concluded: "From the loader's own words about a missing symbol version of libibverbs.",
-		do:        "Reinstall both from one release, and remove copies that vendor packages or `make install` left behind.",
-		verify:    "`rdmaprobe devices` lists the device, and the library writes no warning.",
-		sources:   []string{"https://github.com/SoftRoCE/rxe-dev/issues/48", "https://github.com/SoftRoCE/rxe-dev/issues/49"},
+		meaning: "What was taken for the verbs library is not one that can be used: it lacks functions, the loader does not take the file, " +
+			"or libibverbs and a provider are from different releases. The interface between those is versioned, and the loader refuses the pair, so the provider's devices are not listed.",
+		concluded: "From functions of verbs that the library does not have, from a load that failed for another reason than a missing file, " +
+			"or from the loader's own words about a missing symbol version of libibverbs. Where devices are listed all the same, functions that are missing are a warning.",
+		do:      "Leave out `--library`, or name a verbs library with it. Else reinstall libibverbs and its providers from one release, and remove copies that vendor packages or `make install` left behind.",
+		verify:  "`rdmaprobe devices` lists the device, and the library writes no warning.",
+		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/48", "https://github.com/SoftRoCE/rxe-dev/issues/49"},
 	},
 	"provider_library_missing": {
 		meaning: "The kernel knows the device, but libibverbs has no provider, its driver in user space, for it. Many tools then say that there is no hardware; there is. " +

@@ -19,7 +19,7 @@ const anyCause = "*"
 var precedences = []precedence{
 	{winners: []string{"thunderbolt_generation_unsupported"}, losers: []string{"rdma_disabled", "link_speed_below_tb5", "peer_not_advertising_rdma"}},
 	{winners: []string{"link_speed_below_tb5"}, losers: []string{"peer_not_advertising_rdma"}},
-	{winners: []string{"os_too_old", "running_translated"}, losers: []string{"verbs_library_missing"}},
+	{winners: []string{"os_too_old", "running_translated"}, losers: []string{"verbs_library_missing", "verbs_library_mismatch"}},
 	{winners: []string{"address_on_bridge_not_port"}, losers: []string{"port_in_thunderbolt_bridge"}},
 	{winners: []string{"gid_no_ipv4_mapped"}, losers: []string{"gid_table_empty"}},
 	{winners: []string{"ib_port_down_no_sm", "ib_port_init_no_sm", "port_unstable"}, losers: []string{"port_down"}},
@@ -54,6 +54,9 @@ func newRuleHit(r *findingRule, h findingHit) ruleHit {
 		h.subject = h.scope
 	}
 	h.severity = cmp.Or(h.severity, r.severity)
+	if h.check == "" && h.scope == "host" {
+		h.check = strings.ReplaceAll(r.check, " -d DEVICE", "")
+	}
 	if h.check == "" {
 		h.check = strings.NewReplacer("DEVICE", shellName(h.scope, "DEVICE"), "IFACE", shellName(h.scope, "IFACE")).Replace(r.check)
 	}

@@ -237,6 +237,9 @@ func providerStderr(v *findingView) []findingHit {
 	return hits
 }
 
+// readID is the one id that no run confirms.
+const readID = "op.rdma_read"
+
 func requiredCapabilityNotConfirmed(v *findingView) []findingHit {
 	lacking := map[string][]string{} // by device: what it does not confirm
 	missing := unmet(v.c.Required, v.c.NamedDevices, v.d)
@@ -259,12 +262,20 @@ func requiredCapabilityNotConfirmed(v *findingView) []findingHit {
 	}
 	var hits []findingHit
 	for name, what := range lacking {
-		h := findingHit{scope: name, remedy: "see the other findings and the reason of the level; `rdmaprobe probe --plan` shows which flags the requirement needs"}
+		h := findingHit{scope: name, remedy: "see the other findings and the reason of the level", check: "rdmaprobe probe"}
+		if name != "" {
+			h.check += " -d " + shellName(name, "DEVICE")
+		}
 		var texts []string
 		for _, w := range what {
 			text, rows := v.levelOf(name, w)
 			texts = append(texts, printable(w)+" is "+text)
 			h.seen = union(h.seen, keysOf(rows...))
+			if ids, _ := requiredIDs(w); slices.Contains(ids, readID) {
+				h.remedy += "; drop " + printable(w) + ", which can never pass: the binding of rdmaprobe does not expose RDMA READ"
+				continue
+			}
+			h.check += " --require " + shellName(w, "WHAT")
 		}
 		h.message = "required, and not confirmed by this run: " + strings.Join(texts, "; ")
 		if len(h.seen) == 0 {

@@ -60,7 +60,7 @@ var findingRules = []findingRule{
 	{"transport_needs_rdma_cm", SeverityInfo, scopeDevice, transportNeedsRDMACM, checkDevices},
 
 	// What a probe ran into.
-	{"provider_crashed", SeverityError, scopeDevice, providerCrashed, checkProbe},
+	{"provider_crashed", SeverityError, scopeDevice, providerCrashed, "rdmaprobe probe --force -d DEVICE"},
 	{"provider_wedged", SeverityError, scopeDevice, providerWedged, checkDevices},
 	{"child_unkillable", SeverityError, scopeDevice, childUnkillable, checkDevices},
 	{"pingpong_timeout", SeverityError, scopeDevice, pingpongTimeout, checkPingpong},
@@ -72,7 +72,7 @@ var findingRules = []findingRule{
 	{"rtr_path_timeout", SeverityError, scopeDevice, rtrPathTimeout, checkPingpong},
 	{"stale_kernel_resources", SeverityError, scopeDevice, staleKernelResources, checkPingpong + ", after the restart"},
 	{"provider_degraded", SeverityError, scopeDevice, providerDegraded, checkPingpong},
-	{"rtr_not_attempted", SeverityInfo, scopeDevice, rtrNotAttempted, "rdmaprobe probe -d DEVICE --plan --allow-rtr"},
+	{"rtr_not_attempted", SeverityInfo, scopeDevice, rtrNotAttempted, "rdmaprobe probe --allow-rtr -d DEVICE"},
 	{"completion_without_delivery", SeverityWarning, scopeDevice, completionWithoutDelivery, "rdmaprobe probe -d DEVICE --write --peer HOST"},
 	{"uc_message_loss", SeverityWarning, scopeDevice, ucMessageLoss, checkPingpong},
 	{"provider_stderr", SeverityInfo, scopeDevice, providerStderr, "rdmaprobe report --json"},

@@ -71,7 +71,7 @@ var providerPages = map[string]findingPage{
 			"It needs consent, and what it stands on must be there; here it is not.",
 		concluded: "From the port's GID table, its interface and the kernel's log, whether consent was given or not. `doctor` never asks for a transition and never says so.",
 		do:        "Mend what is missing, then give consent by `--allow-rtr`.",
-		verify:    "`rdmaprobe probe --plan --allow-rtr` no longer names a reason against it.",
+		verify:    "`rdmaprobe probe --allow-rtr -d DEVICE` makes the transition, or says what still speaks against it.",
 		sources:   []string{srcRdmaperf},
 	},
 }

@@ -6,8 +6,9 @@ var runPages = map[string]findingPage{
 		meaning: "A probe child died inside the verbs library. The library did it, not the question: what was seen before stays, and what was asked for is unknown, not rejected.",
 		concluded: "From a child that ended without its last message, inside the call that it had announced. In later runs of the same boot nothing that allocates is tried on the device, " +
 			"and the refusal says so again.",
-		do:     "Check cable and link. A library that dies again at the same call is worth a report: `rdmaprobe report --redact`.",
-		verify: "The probe completes. `--force` tries it in spite of the earlier crash.",
+		do: "Thunderbolt: check cable and link, and end other RDMA programs. Elsewhere: take libibverbs, provider and kernel driver from one release, and look at the kernel log. " +
+			"Then try once more with `--force`. A library that dies again is worth a report: `rdmaprobe report --redact`.",
+		verify: "`rdmaprobe probe --force -d DEVICE` completes. Without `--force` nothing that allocates is tried on the device in the same boot.",
 		sources: []string{
 			"https://github.com/ml-explore/mlx/issues/4192", "https://github.com/ml-explore/mlx/issues/4485", "https://github.com/exo-explore/exo/issues/2186",
 		},
@@ -61,8 +62,8 @@ var runPages = map[string]findingPage{
 	"required_capability_not_confirmed": {
 		meaning:   "`--require` asked for something, and this run did not confirm it. Evidence of earlier runs does not count.",
 		concluded: "From this run's rows: with `-d` each named device must confirm it, else one is enough. Rejected, observed_zero and unknown all fail a requirement.",
-		do:        "Look at the level, its reason and the other findings.",
-		verify:    "The same command ends with exit status 0.",
+		do:        "Look at the level, its reason and the other findings. Drop `rdma_read`: the binding of rdmaprobe does not expose RDMA READ, so that it can never pass.",
+		verify:    "`rdmaprobe probe -d DEVICE --require WHAT` ends with exit status 0.",
 		sources:   []string{"https://github.com/linux-rdma/perftest/issues/311"},
 	},
 	"device_busy": {

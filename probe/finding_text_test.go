@@ -50,6 +50,27 @@ func TestRemediesFitTheCause(t *testing.T) {
 		}, []string{"linux-modules-extra-6.14.0-1015-aws", "netdev ens5", "not installed"}, []string{"eth0", "docker0"}},
 		{"soft-RoCE, and no interface is known", "no_rdma_device", linuxScene, func(s scene) { s.bare(); s.host().Interfaces = nil },
 			[]string{"netdev NETDEV"}, []string{"eth0"}},
+		{"a driver that is not loaded", "no_rdma_device", linuxScene, func(s scene) { s.bare() },
+			[]string{"neither the library nor the kernel has one", "driver, which is not loaded"}, []string{"no RDMA hardware", "on the host"}},
+		{"no device in a container", "no_rdma_device", linuxScene, func(s scene) { s.bare(); s.host().Container = ptrTo(true) },
+			[]string{"look on the host", "--device /dev/infiniband"}, []string{"modprobe", "hardware"}},
+		{"a library of something else", "verbs_library_mismatch", linuxScene, func(s scene) {
+			s.bare()
+			s.lacks("ibv_a", "ibv_b", "ibv_c", "ibv_d", "ibv_e", "ibv_f")
+			s.fail("", "dev.enumerate", SymbolMissing, 0)
+		}, []string{"/lib/libother.so.6 was loaded", "lacks ibv_a, ibv_b, ibv_c, ibv_d and 2 more", "leave out --library"}, []string{"provider"}},
+		{"the system's library lacks a function", "verbs_library_mismatch", linuxScene, func(s scene) {
+			s.bare()
+			s.lacks("ibv_get_device_list")
+			s.d.Provider.Library.Asked = "libibverbs.so.1"
+			s.fail("", "dev.enumerate", SymbolMissing, 0)
+		}, []string{"it lacks ibv_get_device_list", "reinstall libibverbs"}, []string{"--library"}},
+		{"a text file", "verbs_library_mismatch", linuxScene, func(s scene) {
+			s.noLibrary("unknown")
+			s.d.Provider.Library.Asked, s.d.Provider.Library.Error = "/etc/motd", "load /etc/motd: /etc/motd: invalid ELF header"
+		}, []string{"what --library names", "invalid ELF header", "leave out --library"}, []string{"reinstall"}},
+		{"another processor", "verbs_library_mismatch", linuxScene, func(s scene) { s.noLibrary("wrong_architecture") },
+			[]string{"another processor"}, []string{"--library"}},
 		{"the provider's package", "provider_library_missing", linuxScene, func(s scene) { s.unlist("mlx5_0"); s.host().Providers = ptrTo(false) },
 			[]string{"the kernel has mlx5_0", "ibverbs-providers"}, []string{"no RDMA hardware", "no device"}},
 		{"which side of the ABI is old", "provider_abi_mismatch", linuxScene, func(s scene) {
@@ -79,6 +100,10 @@ func TestRemediesFitTheCause(t *testing.T) {
 		}, []string{"kernel is another one"}, []string{"raise", "limits.conf"}},
 		{"the slot that works now", "configured_gid_index_empty", linuxScene, func(s scene) { s.movedGID(); s.host().Env["NCCL_IB_GID_INDEX"] = "3" },
 			[]string{"NCCL_IB_GID_INDEX=3", "usable entry is now 8"}, nil},
+		{"no slot works now", "configured_gid_index_empty", linuxScene, func(s scene) {
+			s.gids("mlx5_0", GID{Index: 8, GID: "::ffff:192.0.2.77", Type: "roce_v2"})
+			s.host().Env["NCCL_IB_GID_INDEX"] = "3"
+		}, []string{"NCCL_IB_GID_INDEX=3", "unset"}, []string{"index 8", "is now", "works"}},
 		{"which index is good", "gid_stale", linuxScene, func(s scene) {
 			s.gids("mlx5_0", GID{Index: 2, GID: "::ffff:192.0.2.77", Type: "roce_v2"}, GID{Index: 3, GID: "::ffff:192.0.2.1", Type: "roce_v2"})
 		}, []string{"index 2", "use index 3"}, nil},
@@ -124,7 +149,7 @@ func TestRemediesFitTheCause(t *testing.T) {
 			s.c.Command = "probe"
 			s.gids("rdma_en3", GID{GID: "fe80::200:5eff:fe00:5301"})
 			s.fail("rdma_en3", "qp.uc.rtr", Precondition, 0).Data = map[string]any{"missing": []any{"a warm neighbour entry"}}
-		}, []string{"needs a warm neighbour entry"}, []string{"IPv4-mapped"}},
+		}, []string{"needs a warm neighbour entry", "| rdmaprobe probe --allow-rtr -d rdma_en3"}, []string{"IPv4-mapped"}},
 		{"RC is confirmed", "uc_message_loss", linuxScene, func(s scene) { s.exchange("mlx5_0", "pingpong.uc", 100, 97, 3) },
 			[]string{"97 of 100", "use RC"}, nil},
 		{"RC is not there", "uc_message_loss", macScene, func(s scene) { s.exchange("rdma_en3", "pingpong.uc", 100, 97, 1) },
@@ -134,6 +159,20 @@ func TestRemediesFitTheCause(t *testing.T) {
 		}, []string{"no outcome was recorded", "may have"}, nil},
 		{"the requirement and its level", "required_capability_not_confirmed", macScene, func(s scene) { s.c.Required = []string{"queue_pair_rc", "rdma_read"} },
 			[]string{"queue_pair_rc is rejected", "rdma_read is unknown (not_tried)"}, nil},
+		{"a requirement that can never pass", "required_capability_not_confirmed", linuxScene, func(s scene) {
+			s.c.Required, s.c.NamedDevices = []string{"rdma_read", "send_recv"}, []string{"mlx5_0"}
+		}, []string{"does not expose RDMA READ", "| rdmaprobe probe -d mlx5_0 --require send_recv"}, []string{"--plan", "--require rdma_read"}},
+		{"a requirement of the host", "required_capability_not_confirmed", linuxScene, func(s scene) {
+			s.bare()
+			s.fail("", "lib.symbols", NotTried, 0)
+			s.c.Required = []string{"lib.symbols"}
+		}, []string{"| rdmaprobe probe --require lib.symbols"}, []string{"-d"}},
+		{"what tries a crashed device again", "provider_crashed", linuxScene, func(s scene) { s.ended("mlx5_0", "mr.register", "ibv_reg_mr", "crashed") },
+			[]string{"once more with `--force`", "| rdmaprobe probe --force -d mlx5_0"}, nil},
+		{"a crash in the listing", "provider_crashed", linuxScene, func(s scene) {
+			s.bare()
+			s.ended("", "dev.enumerate", "ibv_get_device_list", "crashed")
+		}, []string{"| rdmaprobe devices"}, []string{"-d", "--force"}},
 		{"the other network", "control_channel_on_rdma_port", macScene, func(s scene) { s.control(ControlFacts{Interface: "en3"}) },
 			[]string{"Ethernet or Wi-Fi"}, nil},
 		{"a ping proves nothing", "address_on_bridge_not_port", macScene, func(s scene) {

@@ -197,7 +197,7 @@ func (dr *deviceRun) locked(err error, words []string) {
 	if dr.ctx.Err() != nil {
 		reason, detail = Interrupted, "the run was interrupted"
 	} else {
-		data = busyData(err)
+		detail, data = dr.busy(err)
 	}
 	for _, w := range words {
 		row, _ := rowOf(w)
@@ -206,6 +206,34 @@ func (dr *deviceRun) locked(err error, words []string) {
 }
 
 const busyText = "another rdmaprobe holds the device"
+
+// busy says whose lock was not free in time. A child that an earlier run had to
+// leave behind keeps the lock that it inherited: that is its event, and no run
+// that could be waited for.
+func (dr *deviceRun) busy(err error) (detail string, data map[string]any) {
+	var busy *guard.BusyError
+	if errors.As(err, &busy) && busy.PID > 0 {
+		n := now{boot: dr.doc.Run.BootID, build: dr.platform.build, alive: guard.ProcessAlive}
+		if c, ok := dr.past.leftBehind(busy.PID, n); ok {
+			return c.text(), c.data()
+		}
+	}
+	return busyText, busyData(err)
+}
+
+// leftBehind is the event of a child with that pid that lives on since an
+// earlier run of this boot, on whatever device.
+func (h *history) leftBehind(pid int, n now) (closure, bool) {
+	for _, all := range h.closures {
+		for _, c := range all {
+			if c.hung() && c.PID == pid && h.holds(c, n) {
+				c.From, c.Until = ClassRead, fmt.Sprintf("while process %d lives", pid)
+				return c, true
+			}
+		}
+	}
+	return closure{}, false
+}
 
 // busyData is how an observation tells of a lock that was not free in time.
 func busyData(err error) map[string]any {

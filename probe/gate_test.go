@@ -233,6 +233,27 @@ func TestStuckChild(t *testing.T) {
 	levels(t, m.probe(nil), "mlx5_0", map[string]string{"port.query": "confirmed", "mr.register": "guarded"})
 }
 
+// A lock that a child of an earlier run of this boot has kept is told as that
+// child's, and any other as somebody else's.
+func TestLockOfAChildLeftBehind(t *testing.T) {
+	h := newHistory()
+	h.runs["before"] = &pastRun{id: "before", boot: "boot-1"}
+	h.closures["guid"] = []closure{
+		{Event: "timed_out", PID: 41, Run: "before"}, {Event: "stuck", PID: 42, Run: "before", Call: "ibv_create_cq"}, {Event: "left", PID: 43, Run: "gone"},
+	}
+	for _, c := range []struct {
+		boot, event string
+		pid         int
+	}{{"boot-1", "stuck", 42}, {"boot-2", "busy", 42}, {"boot-1", "busy", 41}, {"boot-1", "busy", 43}, {"boot-1", "busy", 44}, {"boot-1", "busy", 0}} {
+		r := &run{recorder: recorder{doc: &Document{Run: RunInfo{BootID: c.boot}}}, past: h}
+		detail, data := (&deviceRun{run: r}).busy(&guard.BusyError{Key: "mlx5_1", PID: c.pid})
+		by, _ := data["closed_by"].(map[string]any)
+		if dataText(by, "event") != c.event || (detail == busyText) != (c.event == "busy") {
+			t.Errorf("%+v: %q, %v", c, detail, data)
+		}
+	}
+}
+
 // Another process that holds a Thunderbolt device keeps transitions off it.
 func TestHolder(t *testing.T) {
 	t.Parallel()

@@ -177,7 +177,8 @@ func (dr *deviceRun) lockToRead(ctx context.Context) (*guard.Lock, bool) {
 	case dr.ctx.Err() != nil:
 		dr.unread(Interrupted, "the run was interrupted", nil)
 	default:
-		dr.unread(Guarded, busyText, busyData(err))
+		detail, data := dr.busy(err)
+		dr.unread(Guarded, detail, data)
 	}
 	return nil, false
 }

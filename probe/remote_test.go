@@ -150,15 +150,20 @@ func TestLinkRefusedOrBroken(t *testing.T) {
 	}
 }
 
-// A port where nobody listens: the errno, and the way that was taken.
-func TestDialNobody(t *testing.T) {
+// closedPort is an address of this machine where nobody listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
-	l.Close()
-	dr := localEnd(addr, false)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// A port where nobody listens: the errno, and the way that was taken.
+func TestDialNobody(t *testing.T) {
+	dr := localEnd(closedPort(t), false)
 	row, _ := rowOf("pingpong.uc")
 	if dr.reach(row) {
 		t.Fatal("it goes on")
@@ -178,7 +183,7 @@ func TestDoctorAsksThePeer(t *testing.T) {
 		peers  int
 		note   string
 	}{
-		"a server":        {offers(farPort("ethernet")), 1, ""},
+		"a server":        {offers(farPort("ethernet")), 1, ": checked: rdmaprobe serve answers there"},
 		"another program": {func(c *peer.Conn) { _, _ = io.WriteString(c, "220 ready\n") }, 0, "no rdmaprobe serve answers"},
 	} {
 		dr := localEnd(farHost(t, c.answer), false)
@@ -187,9 +192,14 @@ func TestDoctorAsksThePeer(t *testing.T) {
 			t.Errorf("%s: %d peers", name, got)
 		}
 		notes := strings.Join(dr.doc.Notes, "\n")
-		if c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
+		if len(dr.doc.Notes) != 1 || !strings.Contains(notes, c.note) {
 			t.Errorf("%s: notes %q", name, notes)
 		}
+	}
+	dr := localEnd(closedPort(t), false)
+	dr.askPeerHello()
+	if n := dr.doc.Notes; len(n) != 1 || !strings.HasPrefix(n[0], "--peer 127.0.0.1:") || !strings.Contains(n[0], ": failed: ") {
+		t.Errorf("nobody there: notes %q", n)
 	}
 }
 

@@ -15,6 +15,13 @@ type sideChannel struct {
 	why   string // a failure without a number; "" when it came up
 }
 
+// notDialled says what became of --peer in a simulation.
+func (r *run) notDialled() {
+	if r.profile != nil && r.opts.Peer != "" {
+		r.note("--peer " + printable(r.opts.Peer) + ": not checked: the simulated provider has its own peer; nothing was dialled")
+	}
+}
+
 // simulatedChannel is the side channel of a profile, nil when nothing asks for
 // one.
 func (r *run) simulatedChannel() *sideChannel {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"rdmaprobe/rdma"
 )
 
 // brief texts of findings: what stands behind a verdict, and what is said of a
@@ -80,6 +82,13 @@ func Brief(d *Document, f Finding) string {
 		return "its Thunderbolt is too old"
 	case "os_too_old":
 		return strings.TrimSpace("macOS "+printable(j.h.OSVersion)) + ", RDMA came with 26.2"
+	case "verbs_library_mismatch":
+		switch {
+		case !j.d.Provider.Library.Loaded && j.d.Provider.Library.Error != "":
+			return "the verbs library cannot be loaded"
+		case j.has("", "lib.symbols", rdma.CapabilityUnknown):
+			return "the verbs library lacks functions"
+		}
 	case "port_down":
 		return j.portDownBrief(f.Scope)
 	}

@@ -83,7 +83,14 @@ var verdictCases = []struct {
 		s.fail("mlx5_0", "qp.rc.init", Invalid, 22)
 	}, "RDMA is not ready: neither UC nor RC queue pairs can be used", []string{"mlx5_0 not_ready"}},
 	{"no library", linuxScene, func(s scene) { s.bare(); s.noLibrary("missing_file") }, "RDMA is not ready: the verbs library is missing", nil},
-	{"a library of which nothing is known", linuxScene, func(s scene) { s.bare(); s.noLibrary("unknown") }, "not known: the devices could not be listed: no library", nil},
+	{"a library of which nothing is known", linuxScene, func(s scene) { s.bare(); s.noLibrary("unknown") }, "RDMA is not ready: the verbs library cannot be loaded", nil},
+	{"a library that lacks functions", linuxScene, func(s scene) {
+		s.bare()
+		s.lacks("ibv_get_device_list")
+		s.fail("", "dev.enumerate", SymbolMissing, 0)
+	}, "RDMA is not ready: the verbs library lacks functions", nil},
+	{"a listing that nobody knows why it failed", linuxScene, func(s scene) { s.bare(); s.fail("", "dev.enumerate", ProviderError, 5) },
+		"not known: the devices could not be listed: the provider failed", nil},
 	{"nothing there", linuxScene, func(s scene) { s.bare() }, "RDMA is not ready: there is no RDMA device", nil},
 	{"a provider is missing", linuxScene, func(s scene) { s.unlist("mlx5_0"); s.host().ProviderFiles = []string{"librxe-rdmav34.so"} }, "RDMA is not ready: the verbs library has no provider for mlx5_0", []string{"mlx5_0 not_ready"}},
 	{"a device that nobody knows why it is not listed", linuxScene, func(s scene) { s.unlist("mlx5_0") }, "RDMA is not ready: the verbs library does not list it", []string{"mlx5_0 not_ready"}},
