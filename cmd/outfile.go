@@ -18,8 +18,8 @@ import (
 // file has mode 0644 as far as the umask lets it, so that a collector may read
 // it; an old one keeps its mode.
 type outFile struct {
-	*os.File
 	path  string
+	file  *os.File // not embedded: each of its own ways to write would bypass Write
 	wrote bool
 }
 
@@ -49,26 +49,26 @@ func openOut(path string) (*outFile, error) {
 	if old != nil {
 		_ = f.Chmod(mode) // the umask may have taken something from it; where modes do not exist it does not matter
 	}
-	return &outFile{File: f, path: path}, nil
+	return &outFile{path: path, file: f}, nil
 }
 
 // Write writes to the file beside the named one.
 func (o *outFile) Write(b []byte) (int, error) {
 	o.wrote = true
-	return o.File.Write(b)
+	return o.file.Write(b)
 }
 
 // commit puts what was written in the place of the named file, durably. Where
 // nothing was written the old file stays.
 func (o *outFile) commit() error {
-	defer os.Remove(o.Name()) // gone already when it was renamed
+	defer os.Remove(o.file.Name()) // gone already when it was renamed
 	if !o.wrote {
-		return o.Close()
+		return o.file.Close()
 	}
-	if err := errors.Join(o.Sync(), o.Close()); err != nil {
+	if err := errors.Join(o.file.Sync(), o.file.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", o.path, err)
 	}
-	if err := os.Rename(o.Name(), o.path); err != nil {
+	if err := os.Rename(o.file.Name(), o.path); err != nil {
 		return fmt.Errorf("write %s: %w", o.path, err)
 	}
 	return syncFolder(filepath.Dir(o.path))

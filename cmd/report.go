@@ -62,6 +62,8 @@ func (a *app) runReport(f *reportFlags, args []string) error {
 		return &probe.UsageError{Text: fmt.Sprintf("--fail-on %s: want %s", f.failOn, strings.Join(failWords, ", "))}
 	case f.failOn == "regression" && !f.diff:
 		return &probe.UsageError{Text: "--fail-on regression goes with --diff"}
+	case f.diff && f.failOn != "" && f.failOn != "regression":
+		return &probe.UsageError{Text: fmt.Sprintf("--fail-on %s does not go with --diff, which has regression alone", f.failOn)}
 	case f.prune > 0 && (f.diff || len(args) > 0):
 		return &probe.UsageError{Text: "--prune is about the ledger: it goes with no file and not with --diff"}
 	case f.prune > 0:

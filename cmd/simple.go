@@ -3,8 +3,10 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"rdmaprobe/fixtures"
@@ -40,14 +42,34 @@ func (a *app) version() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Tell which build this is", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if err := a.onlyText("version", "text or json"); err != nil {
+				return err
+			}
 			t := a.tool()
 			if a.format == "json" {
 				return a.object(t)
 			}
-			_, err := fmt.Fprintf(a.out, "rdmaprobe %s\ncommit %s\n%s %s/%s\n", t.Version, t.Commit, t.Go, runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(a.out, versionText(t))
 			return err
 		},
 	}
+}
+
+// versionText is a build in a line each of what is known.
+func versionText(t probe.Tool) string {
+	text := "rdmaprobe " + t.Version + "\n"
+	if t.Commit != "" {
+		text += "commit " + t.Commit + "\n"
+	}
+	return text + fmt.Sprintf("%s %s/%s\n", t.Go, runtime.GOOS, runtime.GOARCH)
+}
+
+// onlyText refuses the formats of documents where a command prints none.
+func (a *app) onlyText(command, prints string) error {
+	if slices.Contains([]string{"table", "wide", "json"}, a.format) {
+		return nil
+	}
+	return &probe.UsageError{Text: fmt.Sprintf("-o %s: %s prints %s", a.format, command, prints)}
 }
 
 // schema prints the JSON Schema of the document.
@@ -55,6 +77,9 @@ func (a *app) schema() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of the document", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if err := a.onlyText("schema", "json"); err != nil {
+				return err
+			}
 			_, err := a.out.Write(report.Schema())
 			return err
 		},
@@ -68,6 +93,9 @@ func (a *app) profiles() *cobra.Command {
 		Long: "List the simulated machines that --provider sim:NAME plays. They play public\n" +
 			"reports through the same code that calls a real library; none is a recording.",
 		RunE: func(*cobra.Command, []string) error {
+			if err := a.onlyText("profiles", "text or json"); err != nil {
+				return err
+			}
 			if a.format == "json" {
 				return a.object(map[string]any{"profiles": fixtures.Profiles()})
 			}

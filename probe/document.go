@@ -58,7 +58,8 @@ type RunInfo struct {
 	DurationNS int64     `json:"duration_ns,omitempty"`
 	BoundNS    int64     `json:"bound_ns,omitempty"` // the run ends within this, whatever the provider does
 	BootID     string    `json:"boot_id,omitempty"`
-	Gates      []string  `json:"gates,omitempty"` // consent given by flag: rc, allow_rtr, pingpong, write, force, kill
+	Gates      []string  `json:"gates,omitempty"`   // consent given by flag: rc, allow_rtr, pingpong, write, force, kill
+	Require    []string  `json:"require,omitempty"` // of --require: capability keys and evidence ids
 }
 
 // Provider says whose answers a document holds.

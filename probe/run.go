@@ -133,7 +133,7 @@ func (r *run) readHost() error {
 	if r.platform.build == "" {
 		r.platform.build = r.facts.Kernel
 	}
-	r.doc.Run.Gates = r.opts.gates()
+	r.doc.Run.Gates, r.doc.Run.Require = r.opts.gates(), r.opts.Require
 	return nil
 }
 

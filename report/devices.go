@@ -27,7 +27,7 @@ func (t *printer) devicesGrid() *grid {
 		for k := range ports {
 			p := &ports[k]
 			row := []cell{
-				name(dev.Name), number(p.Num), stateCell(p.State), name(p.LinkLayer), text(speed(p.Speed)),
+				name(dev.Name), number(p.Num), stateCell(p.State), name(p.LinkLayer), text(portSpeed(p)),
 				number(p.ActiveMTU), name(p.Netdev), name(t.address(dev, p)),
 			}
 			if hosts {
@@ -98,6 +98,15 @@ func number(n int) cell {
 		return cell{}
 	}
 	return cell{text: strconv.Itoa(n)}
+}
+
+// portSpeed is the speed of a port that is active: on any other, the width and
+// speed that a provider gives are those of no link.
+func portSpeed(p *probe.Port) string {
+	if p.State != "active" {
+		return ""
+	}
+	return speed(p.Speed)
 }
 
 // speed writes Gb/s; 0 was not read.

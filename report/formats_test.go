@@ -111,20 +111,22 @@ func junitOf(t *testing.T, doc func() *probe.Document) map[string]junitCase {
 	return cases
 }
 
-func TestJUnitVerdicts(t *testing.T) {
-	outcome := func(c junitCase) string {
-		switch {
-		case c.Failure != nil:
-			return "failure"
-		case c.Error != nil:
-			return "error"
-		case c.Skipped != nil:
-			return "skipped"
-		case c.Name == "":
-			return "missing"
-		}
-		return "passed"
+// outcome is how a test came out.
+func outcome(c junitCase) string {
+	switch {
+	case c.Failure != nil:
+		return "failure"
+	case c.Error != nil:
+		return "error"
+	case c.Skipped != nil:
+		return "skipped"
+	case c.Name == "":
+		return "missing"
 	}
+	return "passed"
+}
+
+func TestJUnitVerdicts(t *testing.T) {
 	for _, tt := range []struct {
 		doc        func() *probe.Document
 		test, want string
@@ -142,7 +144,7 @@ func TestJUnitVerdicts(t *testing.T) {
 		{crashed, "mlx5_0: qp.rc.create", "skipped"},
 		{crashed, "mlx5_0: pingpong.uc port 1", "skipped"}, // a loop's own deadline is no hang
 		{usageError, "run: run", "error"},
-		{noDevice, "run: run", "passed"},
+		{noDevice, "run: run", "failure"},
 	} {
 		if got := outcome(junitOf(t, tt.doc)[tt.test]); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.test, got, tt.want)
@@ -165,21 +167,46 @@ func TestContained(t *testing.T) {
 	}
 }
 
-func TestRequired(t *testing.T) {
+// The run's own test passes where the run did what was asked, whatever it found.
+func TestJUnitOfTheRun(t *testing.T) {
 	for _, tt := range []struct {
-		args []string
-		want []string
+		exit       int
+		text       string
+		want, says string
 	}{
-		{nil, nil},
-		{[]string{"probe", "--rc"}, nil},
-		{[]string{"--require", "a,b"}, []string{"a", "b"}},
-		{[]string{"--require=a", "--require", "b"}, []string{"a", "b"}},
-		{[]string{"--require"}, nil},
-		{[]string{"--require", ",,"}, nil},
+		{probe.ExitOK, "", "passed", ""},
+		{probe.ExitFinding, "", "passed", ""},
+		{probe.ExitUsage, "--port 9: no such port", "error", "--port 9: no such port"},
+		{probe.ExitNothing, "no device nosuch", "failure", "no device nosuch"},
+		{probe.ExitNothing, "", "failure", "nothing to probe"},
+		{probe.ExitContained, "", "error", "was contained"},
+		{probe.ExitOwn, "disk full", "error", "disk full"},
+		{probe.ExitInterrupted, "", "error", "interrupted"},
+		{99, "", "error", "exit status 99"},
+		{probe.ExitOK, "no document should say this", "error", "no document should say this"},
 	} {
-		if got := required(tt.args); !slices.Equal(got, tt.want) {
-			t.Errorf("%q: %q, want %q", tt.args, got, tt.want)
+		doc := func() *probe.Document {
+			d := rxe()
+			d.Exit, d.Error = tt.exit, tt.text
+			return d
 		}
+		c := junitOf(t, doc)["run: run"]
+		if got := outcome(c); got != tt.want {
+			t.Errorf("exit %d: %s, want %s", tt.exit, got, tt.want)
+		}
+		for _, m := range []*junitMessage{c.Failure, c.Error} {
+			if m != nil && !strings.Contains(m.Message, tt.says) {
+				t.Errorf("exit %d says %q, want %q", tt.exit, m.Message, tt.says)
+			}
+		}
+	}
+}
+
+// A report does not say that a requirement held, since nobody looked.
+func TestJUnitRequireInAReport(t *testing.T) {
+	page := string(render(t, "junit", sample{"rxe", "report", rxe}))
+	if n := strings.Count(page, `<skipped message="a report does not judge --require">`); n != 2 {
+		t.Errorf("%d are skipped, want 2:\n%s", n, page)
 	}
 }
 
@@ -210,6 +237,20 @@ func TestMarkdownText(t *testing.T) {
 	} {
 		if got := mdText(in); got != want {
 			t.Errorf("mdText(%q) = %s, want %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"run `rdma_ctl <enable>`, a_b": "run `rdma_ctl <enable>`, a\\_b",
+		"`a_b`":                        "`a_b`",
+		"`a` and `b_c` | d":            "`a` and `b_c` \\| d",
+		"one ` alone_":                 "one \\` alone\\_",
+		"`a` and ` alone_":             "`a` and \\` alone\\_",
+		"```<b>":                       "\\`\\`\\`&lt;b\\>",
+		"a\\`b`":                       "a\\\\`b`",
+		"no_code":                      "no\\_code",
+	} {
+		if got := mdProse(in); got != want {
+			t.Errorf("mdProse(%q) = %s, want %s", in, got, want)
 		}
 	}
 	if got := mdCode("a`b\nc"); got != "`a'b c`" {

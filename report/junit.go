@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -53,9 +54,9 @@ const completed probe.Outcome = "completed"
 // tests that pass or fail, then every observation. A rejected capability is an
 // answer and passes; an unknown one is skipped; a child that was not completed
 // is an error.
-func renderJUnit(w io.Writer, d *probe.Document, _ Options) error {
+func renderJUnit(w io.Writer, d *probe.Document, o Options) error {
 	all := junitSuites{Name: "rdmaprobe"}
-	for _, s := range append([]junitSuite{runSuite(d), requireSuite(d), findingSuite(d)}, deviceSuites(d)...) {
+	for _, s := range append([]junitSuite{runSuite(d), requireSuite(d, o), findingSuite(d)}, deviceSuites(d)...) {
 		if len(s.Cases) == 0 {
 			continue
 		}
@@ -93,26 +94,46 @@ func (s *junitSuite) count() {
 	}
 }
 
-// runSuite is one test: the run ended without an error of its own.
+// runSuite is one test: the run did what was asked of it. A run that found
+// nothing to probe fails, any other that did not get to its end is an error. What
+// it has found wrong is said by the other suites.
 func runSuite(d *probe.Document) junitSuite {
 	c := junitCase{Class: "rdmaprobe", Name: "run"}
-	if lines := emptyLines(d); len(lines) > 0 {
-		c.Out = strings.Join(lines, "; ")
+	text := strings.Join(emptyLines(d), "; ")
+	m := &junitMessage{Message: exitText(d.Exit)}
+	if why := cmp.Or(Clean(d.Error), text); why != "" {
+		m.Message, m.Text = why, m.Message
 	}
-	if d.Error != "" {
-		c.Error = &junitMessage{Message: Clean(d.Error)}
-		c.Out = ""
+	switch {
+	case d.Exit == probe.ExitNothing:
+		c.Failure = m
+	case d.Error != "", d.Exit != probe.ExitOK && d.Exit != probe.ExitFinding:
+		c.Error = m
+	default:
+		c.Out = text
 	}
 	return junitSuite{Name: "run", Cases: []junitCase{c}}
+}
+
+// exitText is what an exit status means.
+func exitText(code int) string {
+	text := fmt.Sprintf("exit status %d", code)
+	for _, e := range probe.ExitCodes {
+		if e.Code == code {
+			text += ": " + e.Means
+		}
+	}
+	return text
 }
 
 // requireCode is the finding that a --require raises when it does not hold.
 const requireCode = "required_capability_not_confirmed"
 
-// requireSuite has one test for each word of --require.
-func requireSuite(d *probe.Document) junitSuite {
+// requireSuite has one test for each word of --require. Only the run itself
+// judges them: a report of it cannot tell that they held.
+func requireSuite(d *probe.Document, o Options) junitSuite {
 	s := junitSuite{Name: "require"}
-	for _, want := range required(d.Run.Command) {
+	for _, want := range d.Run.Require {
 		c := junitCase{Class: "require", Name: Clean(want)}
 		for _, f := range d.Findings {
 			if f.Code != requireCode || !concerns(f, want) {
@@ -124,6 +145,9 @@ func requireSuite(d *probe.Document) junitSuite {
 			} else {
 				c.Failure.Message += "; " + message
 			}
+		}
+		if c.Failure == nil && o.Command == "report" {
+			c.Skipped = &junitMessage{Message: "a report does not judge --require"}
 		}
 		s.Cases = append(s.Cases, c)
 	}
@@ -142,21 +166,6 @@ func splitWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return r != '.' && r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
-}
-
-// required are the words behind --require in a command line.
-func required(args []string) []string {
-	var words []string
-	for i, a := range args {
-		v, joined := strings.CutPrefix(a, "--require=")
-		if a == "--require" && i+1 < len(args) {
-			v, joined = args[i+1], true
-		}
-		if joined {
-			words = append(words, strings.FieldsFunc(v, func(r rune) bool { return r == ',' })...)
-		}
-	}
-	return words
 }
 
 // findingSuite has one test per finding; those of severity error fail.

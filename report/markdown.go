@@ -68,12 +68,12 @@ func (t *printer) mdFindings() {
 		if i == 0 {
 			t.s.printf("\n## Findings\n\n")
 		}
-		t.s.printf("- **%s** %s (%s): %s\n", mdText(f.Severity), mdCode(f.Code), mdText(f.Scope), mdText(f.Message))
+		t.s.printf("- **%s** %s (%s): %s\n", mdText(f.Severity), mdCode(f.Code), mdText(f.Scope), mdProse(f.Message))
 		if f.Remedy != "" {
-			t.s.printf("  - fix: %s\n", mdText(f.Remedy))
+			t.s.printf("  - fix: %s\n", mdProse(f.Remedy))
 		}
 		if f.Undo != "" {
-			t.s.printf("  - undo: %s\n", mdText(f.Undo))
+			t.s.printf("  - undo: %s\n", mdProse(f.Undo))
 		}
 		if f.Check != "" {
 			t.s.printf("  - check: %s\n", mdCode(f.Check))
@@ -132,9 +132,12 @@ func dropEmpty(g *grid) *grid {
 const mdSpecial = "\\`*_[]>|~&"
 
 // mdText makes a foreign text plain: no markup, no HTML, no mention, no link.
-func mdText(s string) string {
+func mdText(s string) string { return mdEscape(Clean(s)) }
+
+// mdEscape is mdText of a text that is clean.
+func mdEscape(s string) string {
 	var b strings.Builder
-	for _, r := range Clean(s) {
+	for _, r := range s {
 		switch {
 		case r == '<':
 			b.WriteString("&lt;")
@@ -146,6 +149,26 @@ func mdText(s string) string {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// mdProse is mdText but for commands in backticks, which become code spans. Like
+// mdCode it is for lists.
+func mdProse(s string) string {
+	parts := strings.Split(Clean(s), "`")
+	var b strings.Builder
+	for i, part := range parts {
+		switch code, last := i%2 == 1, i == len(parts)-1; {
+		case code && last:
+			b.WriteString(mdEscape("`" + part)) // nothing ends it
+		case code && strings.TrimSpace(part) == "":
+			b.WriteString(mdEscape("`" + part + "`"))
+		case code:
+			b.WriteString(mdCode(part))
+		default:
+			b.WriteString(mdEscape(part))
+		}
 	}
 	return b.String()
 }

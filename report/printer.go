@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"rdmaprobe/probe"
@@ -77,6 +78,7 @@ func (t *printer) prose(first, s string) {
 
 // header says whose machine and which library the document is about.
 func (t *printer) header() {
+	t.recorded()
 	for _, l := range aboutHosts(t.d) {
 		t.prose("", l)
 	}
@@ -84,6 +86,24 @@ func (t *printer) header() {
 		t.prose("", l)
 	}
 	t.simulated()
+}
+
+// recorded says when and by which command a report's newest run was recorded.
+func (t *printer) recorded() {
+	run := t.d.Run
+	if t.o.Command != "report" || run.StartedAt.IsZero() || len(t.d.Devices)+len(t.d.Observations) == 0 {
+		return
+	}
+	old := age(t.o.Now, run.StartedAt)
+	if old != "now" && old != "future" {
+		old += " ago"
+	}
+	line := fmt.Sprintf("recorded %s (%s)", run.StartedAt.In(t.o.Now.Location()).Format("2006-01-02 15:04"), old)
+	asks := func(s string) bool { return slices.Contains([]string{"devices", "probe", "doctor", "serve"}, s) }
+	if i := slices.IndexFunc(run.Command, asks); i >= 0 {
+		line += " by rdmaprobe " + run.Command[i]
+	}
+	t.line("%s", line)
 }
 
 // simulated marks a document that no machine stands behind.

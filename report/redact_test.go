@@ -18,7 +18,7 @@ import (
 func TestRedactKeepsShapeAndClass(t *testing.T) {
 	const h = "[0-9a-f]"
 	for _, tt := range []struct{ in, want string }{
-		{"0c42:a103:0016:054c", `0200:5e10:` + h + `{4}:` + h + `{4}`},
+		{"0e99:aa03:0016:054c", `0200:5e10:` + h + `{4}:` + h + `{4}`},
 		{"0011:22ff:fe33:4455", `0000:5eff:fe` + h + `{2}:` + h + `{4}`},
 		{"0000:0000:0000:0000", `0000:0000:0000:0000`},
 		{"00:11:22:33:44:55", `00:00:5e(:` + h + `{2}){3}`},
@@ -45,9 +45,9 @@ func TestRedactKeepsShapeAndClass(t *testing.T) {
 		{"/Users/alice/Library/Application", `/Users/user-` + h + `{8}/Library/Application`},
 		{"/usr/lib/libibverbs.so.1", `/usr/lib/libibverbs\.so\.1`}, {"/dev/infiniband/uverbs0", "/dev/infiniband/uverbs0"},
 		{"/nfs/acme/x", `/nfs/path-` + h + `{6}/path-` + h + `{6}`}, {`C:\Users\alice\x`, `C:\\Users\\user-` + h + `{8}\\path-` + h + `{6}`},
-		{"alice@storage.acme.com", `user-` + h + `{8}@host-` + h + `{8}\.net-` + h + `{6}\.example`},
-		{"build-7.acme.internal", `host-` + h + `{8}\.net-` + h + `{6}\.example`}, {"mac-7.local", `host-` + h + `{8}\.local`},
-		{"https://developer.apple.com/x", "https://developer.apple.com/x"}, {"https://wiki.acme.com/p/x", `https://host-` + h + `{8}\.net-` + h + `{6}\.example/path-.*`},
+		{"alice@storage.acme.example", `user-` + h + `{8}@host-` + h + `{8}\.net-` + h + `{6}\.example`},
+		{"build-7.acme.example", `host-` + h + `{8}\.net-` + h + `{6}\.example`}, {"mac-7.local", `host-` + h + `{8}\.local`},
+		{"https://developer.apple.com/x", "https://developer.apple.com/x"}, {"https://wiki.acme.example/p/x", `https://host-` + h + `{8}\.net-` + h + `{6}\.example/path-.*`},
 		{"SEND/RECV in 5 Gb/s at 11:59:40", "SEND/RECV in 5 Gb/s at 11:59:40"}, {"rdma_en3/gid.usable", "rdma_en3/gid.usable"},
 		{"std::vector", "std::vector"}, {"20260102T030405-6f1d0c2b9a83", "20260102T030405-6f1d0c2b9a83"}, {"EOPNOTSUPP, 102", "EOPNOTSUPP, 102"},
 		{"run `rdma_ctl enable`.", "run `rdma_ctl enable`."}, {"25F84", "25F84"}, {"Mac15,14", "Mac15,14"}, {"6.1.0-25-amd64", "6.1.0-25-amd64"},
@@ -100,7 +100,7 @@ func TestRedactMixesNothingUp(t *testing.T) {
 	seen := map[string]string{}
 	for i := range 3000 {
 		for _, in := range []string{
-			fmt.Sprintf("10.%d.%d.7", i/250, i%250), fmt.Sprintf("0c42:a103:0016:%04x", i), fmt.Sprintf("2a02:1234::%x", i+1), fmt.Sprintf("host%d.acme.com", i),
+			fmt.Sprintf("10.%d.%d.7", i/250, i%250), fmt.Sprintf("0e99:aa03:0016:%04x", i), fmt.Sprintf("2a02:1234::%x", i+1), fmt.Sprintf("host%d.acme.example", i),
 		} {
 			out := r.Text(in)
 			if old, ok := seen[out]; ok && old != in {
@@ -113,7 +113,7 @@ func TestRedactMixesNothingUp(t *testing.T) {
 
 func TestRedactNames(t *testing.T) {
 	r := NewRedactor("k")
-	r.Know(HostNames, "Alice's Mac", "node-a.acme.com", "ab", "linux")
+	r.Know(HostNames, "Alice's Mac", "node-a.acme.example", "ab", "linux")
 	r.Know(UserNames, "alice", "root")
 	r.Know(HomePaths, "/srv/people/alice")
 	for _, tt := range []struct {
@@ -123,7 +123,7 @@ func TestRedactNames(t *testing.T) {
 	}{
 		{"Nov 29 node-a kernel: rdma", []string{"node-a"}, []string{"kernel: rdma"}},
 		{"NODE-A_2026.ips", []string{"NODE-A"}, []string{"_2026.ips"}},
-		{"node-a.acme.com and node-a", []string{"node-a", "acme"}, nil},
+		{"node-a.acme.example and node-a", []string{"node-a", "acme"}, nil},
 		{"xnode-a1 is another word", nil, []string{"xnode-a1"}},
 		{"shared by Alice's Mac", []string{"Alice"}, []string{"shared by"}},
 		{"alice ran it; root did not", []string{"alice"}, []string{"root did not"}},
@@ -142,7 +142,7 @@ func TestRedactNames(t *testing.T) {
 			}
 		}
 	}
-	if a, b := r.Text("node-a"), r.Text("node-a.acme.com"); !strings.HasPrefix(b, a+".") {
+	if a, b := r.Text("node-a"), r.Text("node-a.acme.example"); !strings.HasPrefix(b, a+".") {
 		t.Errorf("short and full name: %s and %s", a, b)
 	}
 }
@@ -157,14 +157,14 @@ type planter struct {
 func (p *planter) plant() string {
 	p.n++
 	secrets := []string{
-		fmt.Sprintf("10.77.%d.%d", p.n/200, p.n%200+1), fmt.Sprintf("2a02:77aa:%x::%x", p.n, p.n), fmt.Sprintf("0c42:77aa:0016:%04x", p.n),
+		fmt.Sprintf("10.77.%d.%d", p.n/200, p.n%200+1), fmt.Sprintf("2a02:77aa:%x::%x", p.n, p.n), fmt.Sprintf("0e99:77aa:0016:%04x", p.n),
 		fmt.Sprintf("00:77:aa:33:%02x:%02x", p.n/256, p.n%256), fmt.Sprintf("enx0077aa44%04x", p.n), fmt.Sprintf("alice%04dq", p.n),
 		fmt.Sprintf("C02X%04dJGH5", p.n), fmt.Sprintf("srv%04dq", p.n), fmt.Sprintf("7e1b%04x-0011-4d22-8e33-aabbccddeeff", p.n),
 		fmt.Sprintf("secret%04dq", p.n), fmt.Sprintf("zorro%04dq", p.n),
 	}
 	p.secrets = append(p.secrets, secrets...)
 	s := secrets
-	return fmt.Sprintf("%s [%s] %s (%s) %s /home/%s/a S/N %s, %s.acme.com, %s /nfs/%s/x me@%s.acme.com", s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10])
+	return fmt.Sprintf("%s [%s] %s (%s) %s /home/%s/a S/N %s, %s.acme.example, %s /nfs/%s/x me@%s.acme.example", s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10])
 }
 
 // fill plants into everything below v. Times, levels and other closed types with
@@ -334,7 +334,7 @@ func TestRedactAcrossHosts(t *testing.T) {
 	make := func(seen string) *probe.Document {
 		d := base("probe")
 		d.Host = &hostfacts.Host{Name: "node-a", RDMAProcesses: []hostfacts.Process{{PID: 1, Command: seen}}}
-		d.Devices = []probe.Device{{Name: "mlx5_0", NodeGUID: "0c42:a103:0016:054c", Ports: []probe.Port{}}}
+		d.Devices = []probe.Device{{Name: "mlx5_0", NodeGUID: "0e99:aa03:0016:054c", Ports: []probe.Port{}}}
 		return d
 	}
 	a, err := NewRedactor("k").Document(make("x"))

@@ -185,6 +185,7 @@ func macDevice(d *probe.Document, n int, active bool) probe.Device {
 // rxe is a Linux machine with one Soft-RoCE device whose ping-pong was measured.
 func rxe() *probe.Document {
 	d := base("probe", "--rc", "--pingpong", "--require", "queue_pair_rc,op.rdma_write", "--require=queue_pair_uc")
+	d.Run.Require = []string{"queue_pair_rc", "op.rdma_write", "queue_pair_uc"}
 	dev := probe.Device{
 		Name: "rxe_a", NodeGUID: "0000:5eff:fe00:5310", Transport: "infiniband", NodeType: "ca", Sysfs: ptr(true), Listed: true,
 		Attr:         &probe.DeviceAttr{NodeGUID: "0000:5eff:fe00:5310", MaxMRSize: 1<<64 - 1, MaxQP: 1048560, MaxQPWR: 1048576, MaxSGE: 32, MaxCQ: 1048576, MaxCQE: 32767, MaxMR: 524287, MaxPD: 1048576, MaxQPRdAtom: 128, AtomicCap: "hca"},
@@ -280,7 +281,7 @@ func crashed() *probe.Document {
 
 // twoHosts is a report of two hosts, with stale and contradicted evidence.
 func twoHosts() *probe.Document {
-	d := base("report", "a.json", "b.json")
+	d := base("rdmaprobe", "probe", "--rc")
 	d.Host = nil
 	d.Hosts = []hostfacts.Host{{Name: "node-a", OS: "linux", OSVersion: "12", Arch: "amd64"}, {Name: "node-b", OS: "linux", OSVersion: "13", Arch: "arm64"}}
 	for i, h := range d.Hosts {
@@ -323,6 +324,7 @@ const evil = "\x1b[31mred\x1b]0;title\a\r\n\u202e<script>alert('x')</script>|`--
 func hostile() *probe.Document {
 	long := strings.Repeat("A", 10_000)
 	d := base("probe", "--require", evil)
+	d.Run.Require = []string{evil}
 	d.Tool.Version, d.Error = evil, evil
 	d.Host = &hostfacts.Host{Name: evil, OS: evil, OSVersion: evil, OSBuild: evil, Arch: evil, Model: long}
 	d.Provider.Kind, d.Provider.Profile = probe.Simulated, evil

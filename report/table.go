@@ -46,13 +46,14 @@ func (t *printer) devicesTable() error {
 	return nil
 }
 
-// matrix prints the matrix, its legend, and where sources disagree.
+// matrix prints the matrix, its legend, what ping-pongs measured, and where sources disagree.
 func (t *printer) matrix() error {
 	m := matrixOfAll(t.d, t.r)
 	if err := t.grid(matrixGrid(t, m)); err != nil {
 		return err
 	}
 	t.legend(m)
+	t.pingpongs()
 	t.differences()
 	return nil
 }
