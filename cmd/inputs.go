@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,6 +50,9 @@ func (a *app) readInput(name string, o probe.ReportOptions) (probe.MergeInput, e
 		lo.Live = func(run string) bool { return ledger.RunLive(name, run) }
 	}
 	d, err := readDocument(in, lo)
+	if errors.Is(err, errInterrupted) {
+		return probe.MergeInput{}, fmt.Errorf("read %s: %w", shown, errInterrupted)
+	}
 	if err != nil {
 		return probe.MergeInput{}, &probe.UsageError{Text: fmt.Sprintf("%s: %s", shown, strings.TrimPrefix(err.Error(), "read document: "))}
 	}

@@ -54,6 +54,7 @@ func Main() int {
 
 // run is Main over given streams and arguments.
 func run(ctx context.Context, s streams, args []string) int {
+	s.in = &untilDone{ctx: ctx, in: s.in}
 	a := &app{streams: s, args: args}
 	root := a.root()
 	root.SetArgs(args)
@@ -140,6 +141,9 @@ func (a *app) failed(root *cobra.Command, err error) int {
 	var usage *probe.UsageError
 	if errors.As(err, &usage) || isCobraUsage(err) {
 		status = probe.Worst(a.exit, probe.ExitUsage)
+	}
+	if errors.Is(err, errInterrupted) {
+		status = probe.Worst(a.exit, probe.ExitInterrupted)
 	}
 	if wantsJSON(a.args) {
 		d := probe.NewDocument(a.tool(), a.command())

@@ -60,6 +60,14 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// A server that may be written into says so.
+func TestLendingIsConsent(t *testing.T) {
+	o := Options{server: true, lends: true, Kill: true}
+	if got := o.gates(); !slices.Equal(got, []string{"write", "kill"}) {
+		t.Errorf("gates %v", got)
+	}
+}
+
 // What --require needs is asked for, and no more.
 func TestRequireImplies(t *testing.T) {
 	for _, tt := range []struct {

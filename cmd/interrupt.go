@@ -1,0 +1,32 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// errInterrupted is why a read of stdin ended that the user would not wait for.
+var errInterrupted = errors.New("interrupted")
+
+// untilDone reads from in until the context is done, also while a read of it
+// would go on: a terminal or a pipe that nobody writes to cannot be closed under
+// it. The read that is left behind ends with the process.
+type untilDone struct {
+	ctx  context.Context
+	in   io.Reader
+	pipe *io.PipeReader // nil until the first read: most commands never read
+}
+
+func (u *untilDone) Read(b []byte) (int, error) {
+	if u.pipe == nil {
+		r, w := io.Pipe()
+		u.pipe = r
+		go func() {
+			_, err := io.Copy(w, u.in)
+			w.CloseWithError(err)
+		}()
+		context.AfterFunc(u.ctx, func() { w.CloseWithError(errInterrupted) })
+	}
+	return u.pipe.Read(b)
+}
