@@ -63,6 +63,10 @@ func (dr *deviceRun) meetTwin(words []string) error {
 		return nil
 	}
 	d := dr.listed[i]
+	if c := dr.twinClosed(d); c != nil {
+		dr.twin = &twin{missing: name + " open to this: " + c.text()}
+		return nil
+	}
 	for _, task := range []string{"port", "gid"} {
 		q := dr.request(task)
 		q.Device, q.Addresses, q.Port = name, addressesOf(dr.facts, name), activePort(d.Ports)
@@ -75,6 +79,21 @@ func (dr *deviceRun) meetTwin(words []string) error {
 		}
 	}
 	dr.twin = dr.twinOf(d)
+	return nil
+}
+
+// twinClosed is the earlier event that closes the other device to what this run
+// is about to do with it, nil when none does.
+func (dr *deviceRun) twinClosed(d Device) *closure {
+	if dr.opts.Force {
+		return nil
+	}
+	other := &deviceRun{run: dr.run, name: d.Name, tb: dr.tb, identity: dr.identityOf(d)}
+	for _, c := range other.pastClosures() {
+		if c.From <= ClassTransition && c.Probe == "" {
+			return &c
+		}
+	}
 	return nil
 }
 

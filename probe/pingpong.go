@@ -118,8 +118,12 @@ func maxOf(sizes []int) int {
 	return m
 }
 
-// newTimes holds round trips from 1 ns to a minute with three digits.
-func newTimes() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(time.Minute), 3) }
+// longestTime is the longest round trip that is told apart; what takes longer
+// counts as this.
+const longestTime = int64(time.Minute)
+
+// newTimes holds round trips from 1 ns to longestTime with three digits.
+func newTimes() *hdrhistogram.Histogram { return hdrhistogram.New(1, longestTime, 3) }
 
 // dataParams describe a data row's connection.
 func (s *session) dataParams(c *connection, size int) map[string]any {
@@ -204,7 +208,7 @@ func (p *pingpong) one(timed bool) error {
 	if p.first.IsZero() {
 		p.first = p.last
 	}
-	return p.times.RecordValue(max(1, p.last.Sub(start).Nanoseconds()))
+	return p.times.RecordValue(min(max(1, p.last.Sub(start).Nanoseconds()), longestTime))
 }
 
 // await polls until the message is back, false when it counts as lost. The send
@@ -261,17 +265,30 @@ func (p *pingpong) check(n int) (bool, error) {
 	if n == p.size && p.mismatch(b[:n], p.seq) < 0 {
 		return true, nil
 	}
+	if p.isLate(b[:n]) {
+		p.late++
+		return false, near.postRecv(p.size)
+	}
+	return false, p.wrong(b[:n])
+}
+
+// isLate tells whether b is a message that was given up before.
+func (p *pingpong) isLate(b []byte) bool {
 	for back := uint64(1); back <= uint64(p.givenUp) && back < p.seq; back++ {
-		if n == p.size && p.mismatch(b[:n], p.seq-back) < 0 {
-			p.late++
-			return false, near.postRecv(p.size)
+		if len(b) == p.size && p.mismatch(b, p.seq-back) < 0 {
+			return true
 		}
 	}
+	return false
+}
+
+// wrong is the error of a message that is not the expected one.
+func (p *pingpong) wrong(b []byte) error {
 	at := -1
-	if n == p.size {
-		at = p.mismatch(b[:n], p.seq)
+	if len(b) == p.size {
+		at = p.mismatch(b, p.seq)
 	}
-	return false, &payloadError{seq: p.seq, at: at, got: n, want: p.size}
+	return &payloadError{seq: p.seq, at: at, got: len(b), want: p.size}
 }
 
 // payloadError is a message whose bytes are not those that were sent.
@@ -300,9 +317,14 @@ func (p *pingpong) answer() error {
 		return err
 	}
 	if n >= 0 {
-		p.arrived, p.arrivedLen = far.taken(), n
-		if at := mismatch(far.slotBytes(p.arrived)[:n], p.seq); n != p.size || at >= 0 {
-			return &payloadError{seq: p.seq, at: at, got: n, want: p.size}
+		slot := far.taken()
+		switch b := far.slotBytes(slot)[:n]; {
+		case n == p.size && mismatch(b, p.seq) < 0:
+			p.arrived, p.arrivedLen = slot, n
+		case p.isLate(b):
+			return far.postRecv(p.size)
+		default:
+			return p.wrong(b)
 		}
 	}
 	if p.arrived < 0 || far.sending {

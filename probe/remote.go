@@ -153,8 +153,10 @@ func (dr *deviceRun) pair(l *link, ports []peer.Port) (*peer.Proof, string) {
 	var tries []*try
 	for _, p := range ports {
 		for _, a := range p.Addresses {
+			// The addresses are the peer's word: only what a cable reaches is dialled,
+			// and not more than a machine can have.
 			to, err := netip.ParseAddrPort(a)
-			if err != nil {
+			if err != nil || !to.Addr().IsLinkLocalUnicast() || len(tries) >= maxTries {
 				continue
 			}
 			for _, from := range own {
@@ -183,6 +185,9 @@ func (dr *deviceRun) pair(l *link, ports []peer.Port) (*peer.Proof, string) {
 	}
 	return nil, why
 }
+
+// maxTries bounds the addresses that are dialled at once to find a cable's end.
+const maxTries = 64
 
 // selectPort tells the other end which port it is, and what this one is like; the
 // path between the two GIDs is then proven where they are IP addresses.

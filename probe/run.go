@@ -43,7 +43,6 @@ type run struct {
 
 	exit     exitState // under mu while devices are probed
 	platform struct{ os, build string }
-	one      sync.Mutex // devices that go one at a time
 	tbClosed []closure  // what this run has closed on all Thunderbolt devices
 	total    int
 	done     int

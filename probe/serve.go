@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rdmaprobe/probe/hostfacts"
 	"rdmaprobe/probe/peer"
 )
 
@@ -65,6 +66,9 @@ func Serve(ctx context.Context, o ServeOptions) (*Document, error) {
 	}
 	if err := r.list(func() time.Duration { return 0 }); err != nil { // it serves until it is told to end
 		r.fail(err)
+	}
+	if r.profile == nil && r.platform.os == hostfacts.MacOS {
+		r.lookForHarm() // the answering end makes transitions too
 	}
 	if err := r.probeAll([]string{"port", "gid"}); err != nil {
 		r.fail(err)
