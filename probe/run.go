@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"rdmaprobe/probe/guard"
@@ -43,7 +42,7 @@ type run struct {
 
 	exit     exitState // under mu while devices are probed
 	platform struct{ os, build string }
-	tbClosed []closure  // what this run has closed on all Thunderbolt devices
+	tbClosed []closure // what this run has closed on all Thunderbolt devices
 	total    int
 	done     int
 }
