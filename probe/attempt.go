@@ -3,8 +3,11 @@ package probe
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"rdmaprobe/probe/guard"
@@ -20,6 +23,7 @@ type attempt struct {
 	library *Library
 	last    callMessage
 	result  guard.Result
+	starved bool   // broken for want of descriptors, threads or memory
 	broken  string // why it says nothing about the provider: it was not started, or our own code failed
 }
 
@@ -38,10 +42,11 @@ func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock)
 		a.broken = "the run was interrupted"
 		return a, nil
 	case err != nil:
-		a.broken = "no child could be run: " + err.Error()
+		a.broken, a.starved = "no child could be run: "+err.Error(), starvedOf(err)
 		return a, fmt.Errorf("run a child for %s: %w", q.Task, err)
 	case a.result.Panic != "":
 		a.broken = "rdmaprobe's own code failed: " + a.result.Panic
+		a.starved = strings.Contains(a.result.Panic, "pthread_create failed") || strings.HasPrefix(a.result.Panic, "runtime: ")
 		return a, fmt.Errorf("the child for %s failed in rdmaprobe's own code: %s", q.Task, a.result.Panic)
 	}
 	return a, nil
@@ -182,6 +187,9 @@ func (a *attempt) end(call string) (Reason, string) {
 	}
 	switch {
 	case a.broken != "":
+		if a.starved {
+			return Exhausted, a.broken
+		}
 		return Interrupted, a.broken
 	case res.Outcome == guard.Left:
 		return Stuck, fmt.Sprintf("the child (pid %d) was left running %s: killing it there can wedge the port", res.PID, where)
@@ -197,4 +205,14 @@ func (a *attempt) end(call string) (Reason, string) {
 		text += ": " + res.Signal
 	}
 	return Crash, text
+}
+
+// starvedOf tells whether an error is about a limit of this user or machine.
+func starvedOf(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }

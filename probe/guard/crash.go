@@ -18,6 +18,7 @@ type scanner struct {
 	crash    string // a fault in C, or in memory that the library gave us
 	pending  string // "panic: ..." that no trace has followed yet
 	panicked string // one that was followed by a trace
+	starved  string // the system refused what our own runtime needs
 }
 
 // What has to be seen as a whole: before an announcement, and from it on.
@@ -39,6 +40,7 @@ const (
 	hitSignal
 	hitPanic
 	hitTrace
+	hitStarved
 )
 
 // literals of the runtime: runtime/signal_unix.go (fatalsignal, sigpanic,
@@ -54,6 +56,11 @@ var literals = []struct {
 	{hitPanic, []byte("fatal error: ")},
 	{hitTrace, []byte("\ngoroutine ")},
 	{hitTrace, []byte("\nruntime stack:")},
+	// purego's start of a thread, and the runtime's own: no provider is to blame
+	// for the abort that follows.
+	{hitStarved, []byte("fakecgo: pthread_create failed")},
+	{hitStarved, []byte("runtime: failed to create new OS thread")},
+	{hitStarved, []byte("runtime: out of memory")},
 }
 
 var (
@@ -85,6 +92,9 @@ func (s *scanner) write(p []byte) {
 // both. It is to be asked at the end of the stream.
 func (s *scanner) verdict() (crash, panicked string) {
 	s.look(len(s.buf))
+	if s.starved != "" {
+		return "", s.starved
+	}
 	return s.crash, s.panicked
 }
 
@@ -133,6 +143,8 @@ func (s *scanner) take(h hit) {
 			return
 		}
 		s.pending = escape(rest)
+	case hitStarved:
+		s.starved = escape(rest)
 	case hitTrace:
 		if s.pending != "" {
 			s.crash, s.pending, s.panicked = "", "", s.pending

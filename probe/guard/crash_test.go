@@ -59,6 +59,10 @@ func TestScanner(t *testing.T) {
 		"floating point":         {"SIGFPE: floating-point exception\nPC=0x1 m=0", "SIGFPE: floating-point exception", ""},
 		"unfinished line before": {"polling..." + fixtureCrash, segv, ""},
 		"noise around":           {quiet + fixtureCrash + quiet, segv, ""},
+		"no thread": {
+			"fakecgo: pthread_create failed: 11\nSIGABRT: abort\nPC=0x7f12 m=0 sigcode=18446744073709551610\n\ngoroutine 0 [idle]:\n", "",
+			"fakecgo: pthread_create failed: 11",
+		},
 		"panic":                  {fixturePanic, "", "panic: runtime error: invalid memory address or nil pointer dereference"},
 		"panic in noise":         {quiet + "x" + fixturePanic + quiet, "", "panic: runtime error: invalid memory address or nil pointer dereference"},
 		"fatal":                  {fixtureFatal, "", "fatal error: concurrent map writes"},
