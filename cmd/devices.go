@@ -41,7 +41,7 @@ func (a *app) devices() *cobra.Command {
 			return a.show(d, "devices", err)
 		},
 	}
-	c.Flags().StringSliceVarP(&names, "device", "d", nil, "only these devices (repeatable, or a,b)")
+	c.Flags().VarP((*deviceNames)(&names), "device", "d", "only these devices (repeatable, or a,b)")
 	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
 	c.Flags().BoolVar(&verify, "verify", false, "compare with what the system's own ibv_devinfo -v says, field by field")
 	a.completeDevices(c)

@@ -55,7 +55,7 @@ func (a *app) doctor() *cobra.Command {
 			return a.show(d, "doctor", err)
 		},
 	}
-	c.Flags().StringSliceVarP(&names, "device", "d", nil, "only these devices (repeatable, or a,b)")
+	c.Flags().VarP((*deviceNames)(&names), "device", "d", "only these devices (repeatable, or a,b)")
 	c.Flags().StringVar(&o.Peer, "peer", "", "also check the route and the side channel to this host")
 	c.Flags().BoolVar(&o.ReadOnly, "read-only", false, "create nothing, read only")
 	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted and print what changes")

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"rdmaprobe/probe"
 	"rdmaprobe/probe/ledger"
@@ -17,11 +19,49 @@ import (
 // stdinName stands for stdin among files.
 const stdinName = "-"
 
+// stdinFile is the system's own name of it.
+const stdinFile = "/dev/stdin"
+
+func isStdin(name string) bool { return name == stdinName || name == stdinFile }
+
+// openInput opens a file for reading. Anything but a regular file is refused
+// before it is opened: opening a pipe may wait for ever, and opening a device may
+// do something. It is looked at again once it is open, for the name may have been
+// given to something else meanwhile. Stdin may be anything.
+func openInput(name string) (*os.File, error) {
+	flags := os.O_RDONLY
+	if name != stdinFile {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, &probe.UsageError{Text: strings.Replace(err.Error(), "stat ", "open ", 1)}
+		}
+		if !info.Mode().IsRegular() {
+			return nil, notRegular(name)
+		}
+		if runtime.GOOS != "windows" {
+			flags |= syscall.O_NONBLOCK
+		}
+	}
+	f, err := os.OpenFile(name, flags, 0)
+	if err != nil {
+		return nil, &probe.UsageError{Text: err.Error()}
+	}
+	if info, err := f.Stat(); name != stdinFile && (err != nil || !info.Mode().IsRegular()) {
+		f.Close()
+		return nil, notRegular(name)
+	}
+	return f, nil
+}
+
+func notRegular(name string) error {
+	return &probe.UsageError{Text: name + " is not a regular file"}
+}
+
 // readInputs reads documents and ledgers. A file that cannot be read or
 // understood is a usage error that names it.
 func (a *app) readInputs(names []string, o probe.ReportOptions) ([]probe.MergeInput, error) {
 	var inputs []probe.MergeInput
-	if i := slices.Index(names, stdinName); i >= 0 && slices.Contains(names[i+1:], stdinName) {
+	if i := slices.IndexFunc(names, isStdin); i >= 0 && slices.ContainsFunc(names[i+1:], isStdin) {
 		return nil, &probe.UsageError{Text: "- is named twice, and stdin can be read once"}
 	}
 	for _, name := range names {
@@ -38,12 +78,12 @@ func (a *app) readInputs(names []string, o probe.ReportOptions) ([]probe.MergeIn
 func (a *app) readInput(name string, o probe.ReportOptions) (probe.MergeInput, error) {
 	shown, in := name, a.in
 	lo := probe.LedgerOptions{ReportOptions: o}
-	if name == stdinName {
+	if isStdin(name) {
 		shown = "stdin"
 	} else {
-		f, err := os.Open(name)
+		f, err := openInput(name)
 		if err != nil {
-			return probe.MergeInput{}, &probe.UsageError{Text: err.Error()}
+			return probe.MergeInput{}, err
 		}
 		defer f.Close()
 		in = f

@@ -44,7 +44,7 @@ func (a *app) probe() *cobra.Command {
 
 func (f *probeFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringSliceVarP(&f.devices, "device", "d", nil, "only these devices (repeatable, or a,b)")
+	fl.VarP((*deviceNames)(&f.devices), "device", "d", "only these devices (repeatable, or a,b)")
 	fl.IntVarP(&f.port, "port", "i", 0, "port to use (default: the first active one)")
 	fl.BoolVar(&f.uc, "uc", false, "UC queue pair (always tried)")
 	fl.BoolVar(&f.mr, "mr", false, "memory region and rkey (always tried)")

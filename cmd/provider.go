@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"rdmaprobe/fixtures"
@@ -43,7 +42,7 @@ func readProfile(name string) ([]byte, error) {
 		}
 		return data, nil
 	}
-	f, err := os.Open(name)
+	f, err := openInput(name)
 	if err != nil {
 		return nil, &probe.UsageError{Text: fmt.Sprintf("profile: %v", err)}
 	}

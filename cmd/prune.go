@@ -64,7 +64,10 @@ func (a *app) prune(f *reportFlags) error {
 	for _, r := range p.Runs {
 		fmt.Fprintf(&b, "dropped run %d of %s (%s): %d records\n", r.N, r.At.UTC().Format("2006-01-02 15:04:05Z"), report.Clean(r.Run), r.Records)
 	}
-	fmt.Fprintf(&b, "%s: %d runs dropped, %d records and unreadable lines; %d records kept\n", report.Clean(a.scrub(p.Path)), len(p.Runs), p.Dropped, p.Kept)
+	fmt.Fprintf(&b, "%s: %d runs dropped, %d records; %d records kept\n", report.Clean(a.scrub(p.Path)), len(p.Runs), p.Dropped, p.Kept)
+	if p.Damaged > 0 {
+		fmt.Fprintf(&b, "%d damaged lines stay as they are: what cannot be read is not dropped\n", p.Damaged)
+	}
 	if p.KeptOld > 0 {
 		fmt.Fprintf(&b, "%d runs from before %s stay: something still stands on them\n", p.KeptOld, p.Before.Format("2006-01-02 15:04:05Z"))
 	}
@@ -74,9 +77,9 @@ func (a *app) prune(f *reportFlags) error {
 
 // readBuild is what the ledger at path has of one OS build.
 func readBuild(path, build string, f *reportFlags) (*probe.Document, error) {
-	in, err := os.Open(path)
+	in, err := openInput(path)
 	if err != nil {
-		return nil, &probe.UsageError{Text: err.Error()}
+		return nil, err
 	}
 	defer in.Close()
 	ro := f.ReportOptions

@@ -41,7 +41,7 @@ func (a *app) report() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return a.runReport(&f, args) },
 	}
 	fl := c.Flags()
-	fl.StringSliceVarP(&f.Devices, "device", "d", nil, "only these devices (repeatable, or a,b)")
+	fl.VarP((*deviceNames)(&f.Devices), "device", "d", "only these devices (repeatable, or a,b)")
 	fl.BoolVar(&f.AllBuilds, "all-builds", false, "also evidence from other OS builds")
 	fl.BoolVar(&f.diff, "diff", false, "say what changed from the first to the second file or OS build")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit 1 on: "+strings.Join(failWords, ", "))
@@ -78,6 +78,9 @@ func (a *app) runReport(f *reportFlags, args []string) error {
 	d, err := probe.Report(f.ReportOptions)
 	if err == nil && len(d.Devices) == 0 && len(d.Observations) == 0 {
 		fmt.Fprintln(a.err, "rdmaprobe: nothing on record yet; run rdmaprobe probe first")
+	}
+	if err != nil && a.format == "json" {
+		a.complain(err) // it is about a file that was named, so whoever typed it is told as well
 	}
 	f.judge(d)
 	return a.show(d, "report", err)
@@ -161,7 +164,7 @@ func (a *app) diff(f *reportFlags, args []string) error {
 // diffSide is one side of a diff: a file, or what the ledger has of an OS build.
 func (a *app) diffSide(f *reportFlags, arg string) (*probe.Document, error) {
 	build, named := strings.CutPrefix(arg, "build:")
-	if !named && (arg == stdinName || exists(arg)) {
+	if !named && (isStdin(arg) || exists(arg)) {
 		ro := f.ReportOptions
 		ro.Devices = nil
 		in, err := a.readInput(arg, ro)

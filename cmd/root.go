@@ -87,7 +87,13 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.outPath, "out", "", "write the result to this file, whole or not at all, and nothing on stdout")
 	f.BoolVar(&a.redact, "redact", false, "put stand-ins for addresses, GUIDs, names of hosts and users, paths and serials")
 	f.StringVar(&a.redactKey, "redact-key", "", "redact, with the same stand-ins wherever this key is used")
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &probe.UsageError{Text: err.Error()} })
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		var own *probe.UsageError
+		if errors.As(err, &own) {
+			return own
+		}
+		return &probe.UsageError{Text: err.Error()}
+	})
 	c.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkGlobals() }
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	a.completeGlobals(c)

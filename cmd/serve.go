@@ -40,7 +40,7 @@ func (a *app) serve() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return a.runServe(c, &f) },
 	}
 	fl := c.Flags()
-	fl.StringSliceVarP(&f.devices, "device", "d", nil, "only these devices (repeatable, or a,b)")
+	fl.VarP((*deviceNames)(&f.devices), "device", "d", "only these devices (repeatable, or a,b)")
 	fl.IntVarP(&f.port, "port", "i", 0, "port to use (default: the first active one)")
 	fl.IntVar(&f.gidIndex, "gid-index", -1, "GID table entry to use, taken as given")
 	fl.StringSliceVar(&f.listen, "listen", nil, "also listen on this ADDRESS:PORT (repeatable)")

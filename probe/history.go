@@ -103,8 +103,8 @@ func (h *history) read(live func(run string) bool) (ledger.Stats, error) {
 	switch {
 	case err != nil:
 		return stats, err
-	case stats.Records == 0 && stats.Newer == 0 && stats.Skipped > 0 && !stats.TornTail:
-		return stats, ledger.ErrNotLedger
+	case stats.Records == 0 && stats.Newer == 0:
+		return stats, ledger.Check(h.path)
 	}
 	for _, r := range h.runs {
 		h.openIntents(r, live)

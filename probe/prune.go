@@ -16,7 +16,8 @@ type Pruned struct {
 	Path    string      `json:"path"`
 	Before  time.Time   `json:"before"`   // runs that began earlier could go
 	Kept    int         `json:"kept"`     // records
-	Dropped int         `json:"dropped"`  // records, with lines that were none
+	Dropped int         `json:"dropped"`  // records
+	Damaged int         `json:"damaged"`  // lines that cannot be read as a record; they stay
 	KeptOld int         `json:"kept_old"` // runs that are older and still needed
 	Runs    []PrunedRun `json:"runs"`     // those that went, oldest first
 }
@@ -55,12 +56,8 @@ func Prune(o Options, age time.Duration, now time.Time) (*Pruned, error) {
 	h := newHistory()
 	h.path, h.provider = path, r.ledgerProvider()
 	_, err = h.read(func(run string) bool { return ledger.RunLive(path, run) })
-	var foreign *ledger.ForeignError
-	switch {
-	case errors.As(err, &foreign), errors.Is(err, ledger.ErrNotLedger):
+	if err != nil { // foreign, no ledger, or not to be read
 		return nil, usagef("--store %s: %v", path, err)
-	case err != nil:
-		return nil, fmt.Errorf("prune: %w", err)
 	}
 	p := &Pruned{Path: path, Before: now.Add(-age).UTC(), Runs: []PrunedRun{}}
 	return p, p.apply(h)
@@ -92,12 +89,15 @@ func (p *Pruned) apply(h *history) error {
 		}
 	}
 	slices.SortFunc(p.Runs, func(a, b PrunedRun) int { return cmp.Or(cmp.Compare(a.N, b.N), cmp.Compare(a.Run, b.Run)) })
-	kept, dropped, err := ledger.Prune(p.Path, func(rec *ledger.Record) bool { return !drop[rec.Run] })
+	done, err := ledger.Prune(p.Path, func(rec *ledger.Record) bool { return !drop[rec.Run] })
 	if err != nil {
 		p.Runs = []PrunedRun{}
+		if errors.Is(err, ledger.ErrNotLedger) {
+			return usagef("--store %s: %v", p.Path, err)
+		}
 		return err
 	}
-	p.Kept, p.Dropped = kept, dropped
+	p.Kept, p.Dropped, p.Damaged = done.Kept, done.Dropped, done.Damaged
 	return nil
 }
 

@@ -193,6 +193,32 @@ func TestPruneRefusals(t *testing.T) {
 	}
 }
 
+// A store that is there and cannot be read is no store without evidence.
+func TestReportRefusesWhatItCannotRead(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"letter.txt": "Dear all,\n", "torn.txt": "Dear", "object.json": "{}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"letter.txt", "torn.txt", "object.json", "."} {
+		var usage *UsageError
+		d, err := Report(ReportOptions{Options: Options{Store: filepath.Join(dir, name)}})
+		if !errors.As(err, &usage) || d.Exit != ExitUsage || d.Error != err.Error() || len(d.Notes) > 0 {
+			t.Errorf("report on %s: %v, status %d, %q, notes %q", name, err, d.Exit, d.Error, d.Notes)
+		}
+		if _, err := Prune(Options{Store: filepath.Join(dir, name)}, day, time.Now()); !errors.As(err, &usage) {
+			t.Errorf("prune of %s: %v", name, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {
+		t.Errorf("there is %v, %v", left, err)
+	}
+	if d, err := Report(ReportOptions{Options: Options{Store: filepath.Join(dir, "absent.jsonl")}}); err != nil || d.Exit != ExitOK {
+		t.Errorf("nothing recorded: %v, %d", err, d.Exit)
+	}
+}
+
 func TestReadLedger(t *testing.T) {
 	l := new(ledgerText).run(0, "b", "25F84").row("qp.rc.create", rejected, "").row("mr.rkey", confirmed, "").end()
 	l.run(9, "b2", "25G10").row("qp.rc.create", confirmed, "").end()

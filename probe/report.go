@@ -21,7 +21,8 @@ type ReportOptions struct {
 
 // Report rebuilds a document from the ledger: for each host, device, port, id,
 // probe and OS build the newest row, and the run and provider of the newest run.
-// It starts no child and opens no device. The document is never nil.
+// It starts no child and opens no device. A ledger that is there and cannot be
+// read is a UsageError. The document is never nil.
 func Report(o ReportOptions) (*Document, error) {
 	r := &run{opts: &o.Options, ctx: context.Background(), started: time.Now()}
 	r.doc = NewDocument(r.opts.Tool, r.opts.Command)
@@ -35,7 +36,11 @@ func Report(o ReportOptions) (*Document, error) {
 	}
 	r.past = newHistory()
 	r.past.every = o.AllRows
-	if err := r.openStore(); err != nil {
+	unread, err := r.readStore()
+	if unread != nil { // an answer without it would be that nothing is known
+		err = r.wrongStore(unread)
+	}
+	if err != nil {
 		return r.doc, err
 	}
 	if last := r.past.last(); last != nil {

@@ -149,18 +149,30 @@ func (r *run) simulatedSysfs(p *sim.Profile) {
 	}
 }
 
-// openStore finds the ledger and reads what it knows.
+// openStore finds the ledger and reads what it knows. One that cannot be read
+// leaves class read, with a note.
 func (r *run) openStore() error {
+	unread, err := r.readStore()
+	if unread != nil {
+		r.past = newHistory() // nor is it known what it closes
+		r.onlyRead("the evidence of earlier runs could not be read", unread)
+	}
+	return err
+}
+
+// readStore is openStore that leaves it to the caller what a ledger that could
+// not be read means; unread is why.
+func (r *run) readStore() (unread, err error) {
 	path, err := r.storePath()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.locks = guard.NativeLockDir()
 	if path == noStore {
 		if r.profile != nil {
 			r.locks = filepath.Join(os.TempDir(), fmt.Sprintf("rdmaprobe-simulated-%d", os.Getuid()))
 		}
-		return nil
+		return nil, nil
 	}
 	if r.profile != nil {
 		r.locks = filepath.Join(filepath.Dir(path), "locks")
@@ -169,16 +181,17 @@ func (r *run) openStore() error {
 	r.past.path, r.past.provider = path, r.ledgerProvider()
 	stats, err := r.past.read(func(run string) bool { return ledger.RunLive(path, run) })
 	var foreign *ledger.ForeignError
-	switch {
-	case errors.As(err, &foreign), errors.Is(err, ledger.ErrNotLedger):
-		r.exit.usage = true
-		return r.fail(usagef("--store %s: %v", path, err))
-	case err != nil:
-		r.past = newHistory() // nor is it known what it closes
-		r.onlyRead("the evidence of earlier runs could not be read", err)
+	if errors.As(err, &foreign) || errors.Is(err, ledger.ErrNotLedger) {
+		return nil, r.wrongStore(err)
 	}
 	r.noteDamage(stats)
-	return nil
+	return err, nil
+}
+
+// wrongStore fails a run for the file that was named as its ledger.
+func (r *run) wrongStore(err error) error {
+	r.exit.usage = true
+	return r.fail(usagef("--store %s: %v", r.path, err))
 }
 
 // noStore is the name of the store that keeps nothing.

@@ -4,59 +4,81 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 )
 
-// Prune rewrites the ledger at path without the records that keep refuses and
-// without the lines that are none; records of later versions stay. kept and
-// dropped count both sorts. keep should answer alike for all records of a run.
-// The file is exchanged in one step and keeps mode and owner; run numbers go on
-// where they were. It is refused with ErrLive while a run is going on. A
-// missing file has nothing to prune.
-func Prune(path string, keep func(*Record) bool) (kept, dropped int, err error) {
+// Pruning counts what a Prune did.
+type Pruning struct {
+	Kept    int // records that stay, those of later versions among them
+	Dropped int // records that went
+	Damaged int // lines that cannot be read as a record; they stay as they are
+}
+
+// Prune rewrites the ledger at path without the records that keep refuses. What
+// cannot be read stays as it is: records of later versions, and damaged lines.
+// keep should answer alike for all records of a run. The file is exchanged in one
+// step and keeps mode and owner; run numbers go on where they were. It is refused
+// with ErrLive while a run is going on, and with ErrNotLedger, nothing touched,
+// where Open would refuse it so. A missing or empty file has nothing to prune.
+func Prune(path string, keep func(*Record) bool) (Pruning, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return 0, 0, fmt.Errorf("prune ledger: %w", err)
+		return Pruning{}, fmt.Errorf("prune ledger: %w", err)
 	}
-	if _, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) {
-		return 0, 0, nil
+	if info, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return Pruning{}, nil
+	}
+	if err := prunable(abs); err != nil { // before the lock: it leaves a file
+		return Pruning{}, err
 	}
 	in := currentInvoker()
 	unlock, err := lockWriters(abs, in)
 	if err != nil {
-		return 0, 0, err
+		return Pruning{}, err
 	}
 	defer unlock()
 	live, err := liveRuns(abs)
 	if err != nil {
-		return 0, 0, fmt.Errorf("prune ledger: %w", err)
+		return Pruning{}, fmt.Errorf("prune ledger: %w", err)
 	}
 	if len(live) > 0 {
-		return 0, 0, fmt.Errorf("prune %s: %w (run %s)", shown(abs), ErrLive, live[0])
+		return Pruning{}, fmt.Errorf("prune %s: %w (run %s)", shown(abs), ErrLive, live[0])
 	}
 	old, err := openToAppend(abs)
 	if err != nil {
-		return 0, 0, err
+		return Pruning{}, err
 	}
 	defer old.Close()
 	p := pruner{path: abs, invoker: in, keep: keep}
 	if err := p.rewrite(old); err != nil {
-		return 0, 0, err
+		return Pruning{}, err
 	}
-	return p.kept, p.dropped, nil
+	return p.Pruning, nil
+}
+
+// prunable tells why the file at path must not be pruned.
+func prunable(path string) error {
+	f, err := openToAppend(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return isLedger(f, path)
 }
 
 // pruner is one Prune under way. The writers' lock is held.
 type pruner struct {
-	path          string
-	invoker       *invoker
-	keep          func(*Record) bool
-	kept, dropped int
-	last          int64 // highest run number
+	Pruning
+	path    string
+	invoker *invoker
+	keep    func(*Record) bool
+	last    int64 // highest run number
 }
 
 // rewrite copies what stays and puts the copy in the place of the old file.
@@ -71,7 +93,7 @@ func (p *pruner) rewrite(old *os.File) error {
 	}
 	defer os.Remove(name) // gone already when it was renamed
 	err = errors.Join(p.copy(f, old), f.Close())
-	if err == nil && p.dropped > 0 {
+	if err == nil && p.Dropped > 0 {
 		err = p.exchange(name, old)
 	}
 	return notWritable("replace", p.path, err)
@@ -88,27 +110,64 @@ func (p *pruner) copy(f, old *os.File) error {
 	return f.Sync()
 }
 
+// fill copies line by line.
 func (p *pruner) fill(f, old *os.File) error {
 	w := bufio.NewWriterSize(f, 256<<10)
 	sc := scanner{lines: lines{r: old}}
-	err := sc.run(func(line []byte, r *Record, v verdict) error {
-		if v != bad {
-			p.last = max(p.last, r.N)
-		}
-		if v == bad || (v == good && !p.keep(r)) {
-			p.dropped++
-			return nil
-		}
-		p.kept++
+	var end int64    // of the line before
+	var counted bool // the record that comes is the end of a damaged line
+	put := func(line []byte) error {
 		if _, err := w.Write(line); err != nil {
 			return err
 		}
 		return w.WriteByte('\n')
+	}
+	err := sc.run(func(line []byte, r *Record, v verdict) error {
+		start := end
+		end = sc.offset
+		switch {
+		case counted:
+			counted = false
+			return nil
+		case v == bad:
+			p.Damaged++
+			tail, found := sc.salvage(line)
+			counted = found
+			if found && !p.stays(&sc.rec, good) {
+				return put(line[:len(line)-len(tail)])
+			}
+			return copyLine(w, old, start, end, sc.unfinished)
+		case !p.stays(r, v):
+			return nil
+		}
+		return put(line)
 	})
 	if err != nil {
 		return err
 	}
 	return w.Flush()
+}
+
+// stays counts a record and tells whether it is to be kept.
+func (p *pruner) stays(r *Record, v verdict) bool {
+	p.last = max(p.last, r.N)
+	if v == good && !p.keep(r) {
+		p.Dropped++
+		return false
+	}
+	p.Kept++
+	return true
+}
+
+// copyLine copies bytes of the old file: a line may be too long to be held. An
+// unfinished one goes to the end of the file.
+func copyLine(w io.Writer, old *os.File, start, end int64, unfinished bool) error {
+	n := end - start
+	if unfinished {
+		n = math.MaxInt64 - start
+	}
+	_, err := io.Copy(w, io.NewSectionReader(old, start, n))
+	return err
 }
 
 // exchange renames the copy over the old file. The run number is written down

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -19,15 +20,15 @@ func TestPrune(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := all(t, path)
-	kept, dropped, err := Prune(path, func(r *Record) bool { return r.Run != first.ID })
-	if err != nil || kept != 6 || dropped != 7 {
-		t.Fatalf("kept %d, dropped %d, %v", kept, dropped, err)
+	done, err := Prune(path, func(r *Record) bool { return r.Run != first.ID })
+	if err != nil || done != (Pruning{Kept: 6, Dropped: 5, Damaged: 2}) {
+		t.Fatalf("%+v, %v", done, err)
 	}
 	got, st := all(t, path)
 	if !slices.Equal(keys(got), keys(before[5:])) || got[0].Run != second.ID {
 		t.Errorf("left: %v", keys(got))
 	}
-	if st != (Stats{Lines: 6, Records: 5, Newer: 1}) {
+	if st != (Stats{Lines: 8, Records: 5, Newer: 1, Skipped: 2, TornTail: true}) {
 		t.Errorf("%+v", st)
 	}
 	if info, err := os.Stat(path); err != nil || (runtime.GOOS != "windows" && info.Mode() != 0o640) {
@@ -49,8 +50,8 @@ func TestPruneKeepsRunNumbers(t *testing.T) {
 		if r := wholeRun(t, s); r.N != want {
 			t.Fatalf("run %d got number %d", want, r.N)
 		}
-		if _, dropped, err := Prune(path, func(*Record) bool { return false }); err != nil || dropped != 5 {
-			t.Fatalf("dropped %d, %v", dropped, err)
+		if done, err := Prune(path, func(*Record) bool { return false }); err != nil || done.Dropped != 5 {
+			t.Fatalf("%+v, %v", done, err)
 		}
 		if b := readFile(t, path); len(b) != 0 {
 			t.Fatalf("left: %q", b)
@@ -69,8 +70,8 @@ func TestPruneKeepsRunNumbers(t *testing.T) {
 
 func TestPruneNothing(t *testing.T) {
 	path := ledgerPath(t)
-	if kept, dropped, err := Prune(path, nil); kept != 0 || dropped != 0 || err != nil {
-		t.Errorf("missing file: %d %d %v", kept, dropped, err)
+	if done, err := Prune(path, nil); done != (Pruning{}) || err != nil {
+		t.Errorf("missing file: %+v %v", done, err)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing ledger was made: %v", err)
@@ -80,9 +81,9 @@ func TestPruneNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, dropped, err := Prune(path, func(*Record) bool { return true })
-	if kept != 5 || dropped != 0 || err != nil {
-		t.Errorf("%d %d %v", kept, dropped, err)
+	done, err := Prune(path, func(*Record) bool { return true })
+	if done != (Pruning{Kept: 5}) || err != nil {
+		t.Errorf("%+v %v", done, err)
 	}
 	if now, err := os.Stat(path); err != nil || !os.SameFile(old, now) {
 		t.Errorf("rewritten for nothing: %v", err)
@@ -96,7 +97,7 @@ func TestPruneRefused(t *testing.T) {
 	none := func(*Record) bool { return false }
 	r := mustBegin(t, s)
 	before := readFile(t, path)
-	if _, _, err := Prune(path, none); !errors.Is(err, ErrLive) {
+	if _, err := Prune(path, none); !errors.Is(err, ErrLive) {
 		t.Errorf("under a live run: %v", err)
 	}
 	if string(before) != string(readFile(t, path)) {
@@ -105,14 +106,14 @@ func TestPruneRefused(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, dropped, err := Prune(path, none); err != nil || dropped != 6 {
-		t.Errorf("after an interrupted run: %d, %v", dropped, err)
+	if done, err := Prune(path, none); err != nil || done.Dropped != 6 {
+		t.Errorf("after an interrupted run: %+v, %v", done, err)
 	}
 	link := path + ".link"
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip(err)
 	}
-	if _, _, err := Prune(link, none); !errors.Is(err, errSymlink) {
+	if _, err := Prune(link, none); !errors.Is(err, errSymlink) {
 		t.Errorf("through a link: %v", err)
 	}
 }
@@ -122,10 +123,49 @@ func TestPruneAfterADeadOne(t *testing.T) {
 	path := ledgerPath(t)
 	wholeRun(t, mustOpen(t, path))
 	writeFile(t, path+".prune", []byte("half a co"))
-	if _, dropped, err := Prune(path, func(r *Record) bool { return r.Kind == KindRun }); err != nil || dropped != 4 {
-		t.Fatalf("dropped %d, %v", dropped, err)
+	if done, err := Prune(path, func(r *Record) bool { return r.Kind == KindRun }); err != nil || done.Dropped != 4 {
+		t.Fatalf("%+v, %v", done, err)
 	}
 	if got, _ := all(t, path); len(got) != 1 {
 		t.Errorf("%d records", len(got))
+	}
+}
+
+// What Open would not take for a ledger is not pruned, nor is anything left beside it.
+func TestPruneNoLedger(t *testing.T) {
+	for _, text := range []string{"Dear all,\n", "no newline", "{}\n", "[1,\n2]\n", "\n \n", "\x00\xff"} {
+		path := filepath.Join(t.TempDir(), "letter.txt")
+		writeFile(t, path, []byte(text))
+		if err := Check(path); !errors.Is(err, ErrNotLedger) {
+			t.Errorf("check of %q: %v", text, err)
+		}
+		if done, err := Prune(path, func(*Record) bool { return false }); !errors.Is(err, ErrNotLedger) || done != (Pruning{}) {
+			t.Errorf("%q: %+v, %v", text, done, err)
+		}
+		if got := string(readFile(t, path)); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+		if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+			t.Errorf("%q: beside it is %v, %v", text, left, err)
+		}
+	}
+}
+
+// Damaged lines stay byte for byte, however long, and a record at the end of one
+// goes without its beginning.
+func TestPruneKeepsDamage(t *testing.T) {
+	path := ledgerPath(t)
+	wholeRun(t, mustOpen(t, path))
+	records := readFile(t, path)
+	first := records[:bytes.IndexByte(records, '\n')+1]
+	long := bytes.Repeat([]byte{'x'}, MaxLine+10)
+	damage := slices.Concat([]byte("garbage \x00\n"), long, []byte("\n"))
+	writeFile(t, path, slices.Concat(records, damage, []byte(`{"v":1,"ki`), first, long))
+	done, err := Prune(path, func(*Record) bool { return false })
+	if err != nil || done != (Pruning{Dropped: 6, Damaged: 4}) {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if want := slices.Concat(damage, []byte(`{"v":1,"ki`+"\n"), long); !bytes.Equal(readFile(t, path), want) {
+		t.Errorf("%d bytes are left, want %d", len(readFile(t, path)), len(want))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 )
 
 // Stats counts what a scan met. Blank lines are not counted.
@@ -32,6 +33,42 @@ func Scan(path string, f func(*Record) error) (Stats, error) {
 	}
 	defer file.Close()
 	return ScanReader(file, f)
+}
+
+// errFound ends a scan that has seen enough.
+var errFound = errors.New("found")
+
+// Check tells whether Open could take the file at path for a ledger: ErrNotLedger
+// where it holds something else, or why it cannot be read. A missing or empty file
+// is as good as a ledger. Nothing is locked or written.
+func Check(path string) error {
+	file, err := openToRead(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read ledger: %w", err)
+	}
+	defer file.Close()
+	return isLedger(file, path)
+}
+
+// isLedger looks for a record, or at least for a beginning like one.
+func isLedger(f *os.File, path string) error {
+	s := scanner{parser: parser{headersOnly: true}, lines: lines{r: f}}
+	err := s.run(func(_ []byte, _ *Record, v verdict) error {
+		if v == bad {
+			return nil
+		}
+		return errFound
+	})
+	switch {
+	case err == errFound:
+		return nil
+	case err == nil && !startsLikeOne(f):
+		return fmt.Errorf("read %s: %w", shown(path), ErrNotLedger)
+	}
+	return err
 }
 
 // ScanReader is Scan for a stream.

@@ -47,7 +47,7 @@ func roleNobody(path string) error {
 	_, checks["open"] = Open(path, native)
 	_, checks["open a new one"] = Open(filepath.Join(filepath.Dir(path), "new.jsonl"), native)
 	_, checks["open in a new folder"] = Open(filepath.Join(filepath.Dir(path), "new", "new.jsonl"), native)
-	_, _, checks["prune"] = Prune(path, func(*Record) bool { return false })
+	_, checks["prune"] = Prune(path, func(*Record) bool { return false })
 	for name, err := range checks {
 		if !errors.Is(err, ErrNotWritable) || !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), filepath.Dir(path)) {
 			return fmt.Errorf("%s: %v", name, err)
@@ -192,7 +192,7 @@ func TestRootWorksForInvoker(t *testing.T) {
 		if err := r.End(nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Prune(path, func(*Record) bool { return false }); err != nil {
+		if _, err := Prune(path, func(*Record) bool { return false }); err != nil {
 			t.Fatal(err)
 		}
 		owned(path, uid)
