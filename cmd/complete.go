@@ -45,3 +45,14 @@ func complete(c *cobra.Command, flag string, values func(*cobra.Command) []strin
 		panic(err)
 	}
 }
+
+// strictCompletion makes completion refuse a shell that it does not know: the
+// library's own command prints its help and succeeds.
+func strictCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+}

@@ -4,7 +4,20 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 )
+
+// endSignals are those that end a run in good order. A hangup is one of them,
+// unless whoever started this process had it ignored, as nohup does.
+func endSignals() []os.Signal {
+	s := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		s = append(s, syscall.SIGHUP)
+	}
+	return s
+}
 
 // errInterrupted is why a read of stdin ended that the user would not wait for.
 var errInterrupted = errors.New("interrupted")

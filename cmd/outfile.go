@@ -18,9 +18,10 @@ import (
 // file has mode 0644 as far as the umask lets it, so that a collector may read
 // it; an old one keeps its mode.
 type outFile struct {
-	path  string
-	file  *os.File // not embedded: each of its own ways to write would bypass Write
-	wrote bool
+	path   string
+	file   *os.File // not embedded: each of its own ways to write would bypass Write
+	wrote  bool
+	failed error // the first failed write: what is in the file is then not whole
 }
 
 // openOut prepares the file. It fails before anything is probed where the result
@@ -52,16 +53,26 @@ func openOut(path string) (*outFile, error) {
 	return &outFile{path: path, file: f}, nil
 }
 
-// Write writes to the file beside the named one.
+// Write writes to the file beside the named one. After a failed write it takes
+// no more: a later piece may fit where an earlier one did not.
 func (o *outFile) Write(b []byte) (int, error) {
+	if o.failed != nil {
+		return 0, o.failed
+	}
 	o.wrote = true
-	return o.file.Write(b)
+	n, err := o.file.Write(b)
+	o.failed = err
+	return n, err
 }
 
 // commit puts what was written in the place of the named file, durably. Where
-// nothing was written the old file stays.
+// nothing was written, or not all of it, the old file stays.
 func (o *outFile) commit() error {
 	defer os.Remove(o.file.Name()) // gone already when it was renamed
+	if o.failed != nil {
+		_ = o.file.Close() // the first failure is the one to tell
+		return fmt.Errorf("write %s: %w", o.path, o.failed)
+	}
 	if !o.wrote {
 		return o.file.Close()
 	}

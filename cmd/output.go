@@ -40,6 +40,21 @@ func (a *app) renderOptions(command string) report.Options {
 	return o
 }
 
+// helpOut is where the command-line library writes what is asked of it. It
+// remembers a failure, which the library does not pass on.
+type helpOut struct {
+	out    io.Writer
+	failed error
+}
+
+func (h *helpOut) Write(b []byte) (int, error) {
+	n, err := h.out.Write(b)
+	if h.failed == nil {
+		h.failed = err
+	}
+	return n, err
+}
+
 // complain tells of an error on stderr.
 func (a *app) complain(err error) {
 	fmt.Fprintf(a.err, "rdmaprobe: %s\n", report.Clean(err.Error()))

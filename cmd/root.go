@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"rdmaprobe/probe"
@@ -46,7 +45,7 @@ type app struct {
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends what does not look at the context
 	return run(ctx, streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: terminal, env: os.Getenv}, os.Args[1:])
@@ -58,9 +57,15 @@ func run(ctx context.Context, s streams, args []string) int {
 	a := &app{streams: s, args: args}
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(s.out)
+	help := &helpOut{out: s.out}
+	root.SetOut(help)
 	root.SetErr(s.err)
-	if err := root.ExecuteContext(ctx); err != nil {
+	strictCompletion(root)
+	err := root.ExecuteContext(ctx)
+	if err == nil && help.failed != nil {
+		err = fmt.Errorf("write the help: %w", help.failed)
+	}
+	if err != nil {
 		return a.endOut(a.failed(root, err))
 	}
 	return a.endOut(a.exit)
@@ -150,6 +155,12 @@ func (a *app) failed(root *cobra.Command, err error) int {
 	}
 	if errors.Is(err, errInterrupted) {
 		status = probe.Worst(a.exit, probe.ExitInterrupted)
+	}
+	if a.file != nil && a.file.failed != nil {
+		if !errors.Is(err, a.file.failed) { // that one is told when the file is given up
+			a.complain(err)
+		}
+		return status
 	}
 	if wantsJSON(a.args) {
 		d := probe.NewDocument(a.tool(), a.command())

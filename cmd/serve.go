@@ -83,6 +83,9 @@ func (a *app) runServe(c *cobra.Command, f *serveFlags) error {
 	if c.Flags().Changed("timeout") && f.timeout <= 0 {
 		return &probe.UsageError{Text: fmt.Sprintf("--timeout %v: want more than 0", f.timeout)}
 	}
+	if f.sessions < 1 {
+		return &probe.UsageError{Text: fmt.Sprintf("--sessions %d: want 1 or more", f.sessions)}
+	}
 	o.Say = func(line string) { fmt.Fprintln(a.err, "rdmaprobe:", report.Clean(line)) }
 	terms := make(chan os.Signal, 1)
 	signal.Notify(terms, syscall.SIGTERM)

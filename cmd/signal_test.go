@@ -3,12 +3,18 @@
 package cmd
 
 import (
+	"bytes"
+	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"rdmaprobe/probe"
 )
 
 // What does not look at the context ends with a further signal: the first one
@@ -49,4 +55,73 @@ func TestSecondSignalEndsAnything(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// A hangup ends a run in good order, with its document, unless it was ignored
+// when the run began.
+func TestHangup(t *testing.T) {
+	for name, c := range map[string]struct {
+		before string
+		then   syscall.Signal
+		want   int
+	}{
+		"hangup":         {"", syscall.SIGHUP, probe.ExitInterrupted},
+		"ignored hangup": {"trap '' HUP; ", syscall.SIGTERM, probe.ExitOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			link := filepath.Join(t.TempDir(), "rdmaprobe")
+			if err := os.Symlink(exe, link); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("sh", "-c", c.before+`exec "$0" serve --provider sim --store none --json --listen "$1"`, link, freeAddress(t))
+			var out bytes.Buffer
+			cmd.Stdout = &out
+			errs, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			told := ""
+			for piece := make([]byte, 4096); !strings.Contains(told, "listening on"); {
+				n, err := errs.Read(piece)
+				if told += string(piece[:n]); err != nil {
+					_ = cmd.Wait()
+					t.Fatalf("it never listened: %s%s", told, &out)
+				}
+			}
+			if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+			if c.then != syscall.SIGHUP {
+				if err := cmd.Process.Signal(c.then); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = cmd.Wait() // the status tells
+			var d probe.Document
+			if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+				t.Errorf("no document: %v, %s", err, told)
+			}
+			if got := cmd.ProcessState.ExitCode(); got != c.want || d.Exit != c.want {
+				t.Errorf("status %d, in the document %d, want %d", got, d.Exit, c.want)
+			}
+		})
+	}
+}
+
+// freeAddress is one of loopback that nothing listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -63,7 +65,7 @@ func (a *attempt) take(m guard.Message) {
 		}
 	case msgObservation:
 		var o Observation
-		if json.Unmarshal(m.Body, &o) == nil && sound(o) && len(a.rows) < maxRows {
+		if json.Unmarshal(m.Body, &o) == nil && Sound(o) && len(a.rows) < maxRows {
 			a.rows = append(a.rows, o)
 		}
 	case msgRead:
@@ -87,9 +89,11 @@ func (a *attempt) take(m guard.Message) {
 // ports stays far below it.
 const maxRows = 100000
 
-// sound tells whether a row is of the vocabulary.
-func sound(o Observation) bool {
-	if idIndex(o.ID) == len(EvidenceIDs) {
+// Sound tells whether a row is of the vocabulary: its id is in EvidenceIDs, its
+// level is one of the four, a reason is there for an unknown one alone and is in
+// Reasons, and an errno is one that its platform can have.
+func Sound(o Observation) bool {
+	if idIndex(o.ID) == len(EvidenceIDs) || !o.Errno.sound() {
 		return false
 	}
 	switch o.Level {
@@ -100,6 +104,23 @@ func sound(o Observation) bool {
 	}
 	return false
 }
+
+// sound tells whether a C int can hold the number, and whether the name is its
+// own. Some providers negate it; one that has no name here may have one elsewhere.
+func (e *Errno) sound() bool {
+	if e == nil {
+		return true
+	}
+	if e.Number == 0 || int64(e.Number) != int64(int32(e.Number)) || e.Platform != rdma.PlatformLinux && e.Platform != rdma.PlatformDarwin {
+		return false
+	}
+	number := "errno " + strconv.Itoa(e.Number)
+	name := rdma.ErrnoNameOn(e.Platform, e.Number)
+	return e.Name == name || e.Name == number || name == number && errnoName.MatchString(e.Name)
+}
+
+// errnoName is the form of the names in errno.h.
+var errnoName = regexp.MustCompile(`^E[A-Z0-9]{1,31}$`)
 
 // child is how the rows tell of their process, nil when there was none.
 func (a *attempt) child() *Child {

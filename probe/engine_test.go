@@ -183,7 +183,7 @@ func (m *machine) checked(d *Document, err error) *Document {
 	}
 	names := map[ObservationRef]bool{}
 	for _, o := range d.Observations {
-		if !sound(o) {
+		if !Sound(o) {
 			m.t.Errorf("%s is %q for %q: not of the vocabulary", o.Key(), o.Level, o.Reason)
 		}
 		ref := ObservationRef{o.Run, o.Seq, o.Device + "/" + o.ID}

@@ -62,11 +62,18 @@ var ErrMixedProviders = errors.New("some of the files are of a simulated machine
 // nothing. Evidence of another OS build than the host's newest is left out
 // unless allBuilds; the capabilities then show it as stale. Of several hosts the
 // document has them all in Hosts, and its devices, observations and findings
-// name theirs. The inputs are not changed.
+// name theirs. Rows that are not Sound are left out, and a note counts them. The inputs are not changed.
 func Merge(into *Document, inputs []MergeInput, allBuilds bool) error {
 	var parts []*part
 	for _, in := range inputs {
 		p := partsOf(in)
+		n := 0
+		for _, of := range p {
+			n += of.dropUnsound()
+		}
+		if n > 0 {
+			into.Notes = append(into.Notes, fmt.Sprintf("%d rows of %s are not of the vocabulary and were left out", n, in.File))
+		}
 		if len(p) == 0 {
 			into.Notes = append(into.Notes, emptyNote(in))
 		}

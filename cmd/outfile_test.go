@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rdmaprobe/probe"
+)
+
+// A write that failed never replaces the old file, also when later ones would
+// have room.
+func TestFailedWriteKeepsTheOldFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "kept.txt")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := openOut(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Write([]byte("half")); err != nil {
+		t.Fatal(err)
+	}
+	whole := o.file
+	if o.file, err = os.Open(whole.Name()); err != nil { // which cannot be written to
+		t.Fatal(err)
+	}
+	if _, err := o.Write([]byte("lost")); err == nil {
+		t.Fatal("the write did not fail")
+	}
+	o.file.Close()
+	o.file = whole
+	if _, err := o.Write([]byte("fits")); err == nil {
+		t.Error("a piece was taken after one that was lost")
+	}
+	var errs bytes.Buffer
+	a := &app{streams: streams{err: &errs}, file: o}
+	if got := a.endOut(probe.ExitOK); got != probe.ExitOwn || errs.Len() == 0 {
+		t.Errorf("status %d, %q", got, &errs)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "old" {
+		t.Errorf("the old file has %q, %v", b, err)
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+		t.Errorf("left in the folder: %v, %v", names, err)
+	}
+}
+
+// full takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// What is asked for and cannot be written is a failure.
+func TestHelpThatCannotBeWritten(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want int
+	}{
+		{nil, probe.ExitOwn}, {[]string{"--help"}, probe.ExitOwn}, {[]string{"help"}, probe.ExitOwn},
+		{[]string{"help", "probe"}, probe.ExitOwn}, {[]string{"probe", "-h"}, probe.ExitOwn},
+		{[]string{"completion"}, probe.ExitOwn}, {[]string{"completion", "bash"}, probe.ExitOwn},
+		{[]string{"completion", "zzz"}, probe.ExitUsage},
+	} {
+		var errs bytes.Buffer
+		s := streams{in: &bytes.Buffer{}, out: full{}, err: &errs, terminal: func(io.Writer) (int, bool) { return 0, false }, env: func(string) string { return "" }}
+		if got := run(context.Background(), s, c.args); got != c.want || errs.Len() == 0 {
+			t.Errorf("%v: status %d, want %d: %q", c.args, got, c.want, &errs)
+		}
+	}
+}
