@@ -24,6 +24,10 @@ type deviceRun struct {
 	task     *openTask       // what the next child takes part in with another host's; nil: nothing
 	failed   map[string]bool // stages that were tried in this run and did not succeed
 	closures []closure       // what earlier events, and this run's own, have closed
+
+	newest    []Observation // the rows of the newest child
+	outcome   guard.Outcome // how it ended
+	endDetail string        // and where, when it did not complete
 }
 
 func (r *run) newDeviceRun(d Device) *deviceRun {
@@ -202,7 +206,9 @@ func (dr *deviceRun) attempt(row tableRow) error {
 		dr.mergeDevice(d)
 	}
 	dr.identify()
-	for _, o := range append(a.rows, a.lost(dr.name, row.word, q.Port, row.ids(q))...) {
+	lost := a.lost(dr.name, row.word, q.Port, row.ids(q))
+	dr.ended(a, lost)
+	for _, o := range append(a.rows, lost...) {
 		o.Device, o.Probe, o.Child = dr.name, row.word, a.child()
 		dr.observe(o)
 		if o.failed() {
@@ -212,4 +218,17 @@ func (dr *deviceRun) attempt(row tableRow) error {
 	}
 	dr.containHang(a)
 	return err
+}
+
+// ended remembers how the newest child ended, apart from the rows: a server
+// forgets old ones.
+func (dr *deviceRun) ended(a *attempt, lost []Observation) {
+	dr.newest, dr.outcome, dr.endDetail = slices.Concat(a.rows, lost), guard.Completed, ""
+	if len(lost) == 0 || a.broken != "" {
+		return
+	}
+	dr.outcome, dr.endDetail = a.result.Outcome, lost[0].Detail
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	dr.exit.contained = true
 }

@@ -276,7 +276,7 @@ func (r *run) finish(command string) (*Document, error) {
 		r.doc.Verdict = VerdictOf(r.doc)
 	}
 	r.exit.interrupted = r.ctx.Err() != nil && !r.orderly
-	r.exit.contained = slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
+	r.exit.contained = r.exit.contained || slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
 		return o.Run == r.doc.Run.ID && o.Child != nil && o.Child.Outcome != guard.Completed
 	})
 	if command == "probe" || command == "doctor" {

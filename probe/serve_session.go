@@ -416,35 +416,16 @@ func (ses *serveSession) child(dr *deviceRun, row tableRow, c *peer.Conn) error 
 		s.careful.Lock()
 		defer s.careful.Unlock()
 	}
-	before := s.rows()
+	dr.outcome, dr.endDetail = guard.Completed, ""
 	err = dr.one(row)
 	stop()
 	dr.ctx = s.ctx
 	if err != nil {
 		return err
 	}
-	done := peer.Done{Outcome: "completed"}
-	for _, o := range s.since(before) {
-		if o.Device == dr.name && o.Child != nil && o.Child.Outcome != guard.Completed {
-			done.Outcome, done.Detail = string(o.Child.Outcome), printable(o.Detail)
-		}
-	}
+	done := peer.Done{Outcome: string(dr.outcome), Detail: printable(dr.endDetail)}
 	s.say("%s on %s for %v: %s", row.word, dr.name, ses.conn.RemoteAddr(), done.Outcome)
 	return ses.conn.Send(peer.TypeDone, done, peer.StepLimit)
-}
-
-// rows is how many rows there are.
-func (r *run) rows() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.doc.Observations)
-}
-
-// since are the rows after the first n.
-func (r *run) since(n int) []Observation {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.doc.Observations[min(n, len(r.doc.Observations)):])
 }
 
 // forget keeps the memory of a server that runs for months bounded: the oldest
