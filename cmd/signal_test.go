@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -84,9 +85,15 @@ func TestHangup(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// A handler here gives the child the default back where this test itself
+			// runs under nohup.
+			hangup := make(chan os.Signal, 1)
+			signal.Notify(hangup, syscall.SIGHUP)
+			defer signal.Stop(hangup)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
+			defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
 			told := ""
 			for piece := make([]byte, 4096); !strings.Contains(told, "listening on"); {
 				n, err := errs.Read(piece)
