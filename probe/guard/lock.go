@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 )
 
 // ErrBusy is what a *BusyError is: another process holds the device.
@@ -32,15 +33,37 @@ func (e *BusyError) Unwrap() []error { return []error{ErrBusy, e.Err} }
 
 // Lock is a device's lock, held by this process and by every child that
 // inherited it through Spec.Lock.
-type Lock struct{ file *os.File }
+type Lock struct {
+	file *os.File
+	lent atomic.Int32 // to children that have not ended
+}
+
+// lend counts a child that is about to inherit the lock, back its end.
+func (l *Lock) lend() {
+	if l != nil {
+		l.lent.Add(1)
+	}
+}
+
+func (l *Lock) back() {
+	if l != nil {
+		l.lent.Add(-1)
+	}
+}
 
 // Unlock ends this process's hold. A child that inherited the lock keeps it to
 // its own end: that is how a child that was left running keeps others off its
 // device. A nil lock, and one that was unlocked before, are left alone.
 func (l *Lock) Unlock() {
-	if l != nil {
-		l.file.Close() // no LOCK_UN: that would take it from the children as well
+	if l == nil {
+		return
 	}
+	if l.lent.Load() == 0 {
+		// A child of another device holds a copy from its fork to its exec, and
+		// closing ours alone would leave the device busy for that long.
+		unlock(l.file)
+	}
+	l.file.Close()
 }
 
 // lockName is the file's name for a key: readable, of bounded length, without

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -253,4 +255,29 @@ func TestLockWaitEnds(t *testing.T) {
 	if _, err := LockDevice(ctx, dir, "dev", false); !errors.Is(err, ErrBusy) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
+}
+
+// A lock that ended is free at once, also while other goroutines of the process
+// are starting children, which hold a copy of it from their fork to their exec.
+func TestUnlockFreesAmidForks(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var forks sync.WaitGroup
+	for range 4 {
+		forks.Go(func() {
+			for ctx.Err() == nil {
+				_ = exec.Command("/nowhere/nothing").Run() // forks, and fails at its exec
+			}
+		})
+	}
+	dir := t.TempDir()
+	for range 300 {
+		l, err := LockDevice(over(), dir, "dev", false)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		l.Unlock()
+	}
+	cancel()
+	forks.Wait()
 }

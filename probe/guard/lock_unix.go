@@ -93,6 +93,9 @@ func flock(f *os.File, how int) error {
 	}
 }
 
+// unlock frees f for every process; one that is closed already is left alone.
+func unlock(f *os.File) { _ = flock(f, unix.LOCK_UN) }
+
 // names reports whether path still leads to f: whoever cleans the directory may
 // have removed the file before it was locked.
 func names(path string, f *os.File) bool {

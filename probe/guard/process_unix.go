@@ -40,10 +40,12 @@ func start(s Spec) (*process, error) {
 	var fs files
 	defer fs.closeTheirs()
 	cmd, ours, err := command(s, &fs)
+	s.Lock.lend()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
+		s.Lock.back()
 		fs.closeOurs()
 		return nil, fmt.Errorf("start child: %w", err)
 	}
@@ -56,6 +58,7 @@ func start(s Spec) (*process, error) {
 	p.serve(request, h.Nonce)
 	go func() {
 		err := cmd.Wait()
+		s.Lock.back()
 		ours.lifeline.Close() // held to here: the child takes its end for our death
 		p.exited <- err
 	}()
