@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,17 +11,17 @@ import (
 
 // probeFlags are the flags of probe.
 type probeFlags struct {
-	devices, only, require    []string
-	uc, rc, ud, mr, all       bool
-	allowRTR, pingpong, write bool
-	sizes                     []string
-	iters                     int
-	force, kill, plan, events bool
-	port, gidIndex            int
-	mrSize                    size
-	peer, peerDevice          string
-	handshake                 string
-	timeout                   time.Duration
+	devices, only, require []string
+	asks                   map[string]*bool // by the word of a probe
+	all, allowRTR          bool
+	sizes                  []string
+	iters                  int
+	force, kill, plan      bool
+	port, gidIndex         int
+	mrSize                 size
+	peer, peerDevice       string
+	handshake              string
+	timeout                time.Duration
 }
 
 // probe probes the devices.
@@ -46,15 +47,16 @@ func (f *probeFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.VarP((*deviceNames)(&f.devices), "device", "d", "only these devices (repeatable, or a,b)")
 	fl.IntVarP(&f.port, "port", "i", 0, "port to use (default: the first active one)")
-	fl.BoolVar(&f.uc, "uc", false, "UC queue pair (always tried)")
-	fl.BoolVar(&f.mr, "mr", false, "memory region and rkey (always tried)")
-	fl.BoolVar(&f.rc, "rc", false, "also try an RC queue pair")
-	fl.BoolVar(&f.ud, "ud", false, "also try a UD queue pair")
-	fl.BoolVar(&f.all, "all", false, "the same as --rc --ud --events")
-	fl.BoolVar(&f.events, "events", false, "also try completion channels")
+	f.asks = map[string]*bool{}
+	var all []string
+	for _, ask := range probe.Asks() {
+		f.asks[ask.Word] = fl.Bool(ask.Word, false, ask.Help)
+		if ask.All {
+			all = append(all, "--"+ask.Word)
+		}
+	}
+	fl.BoolVar(&f.all, "all", false, "the same as "+strings.Join(all, " "))
 	fl.BoolVar(&f.allowRTR, "allow-rtr", false, "take connected queue pairs to RTR and RTS, one attempt, sending nothing")
-	fl.BoolVar(&f.pingpong, "pingpong", false, "send messages there and back and check every byte")
-	fl.BoolVar(&f.write, "write", false, "write into the peer's memory and check the target's bytes")
 	fl.StringSliceVar(&f.sizes, "size", nil, "size of a message (repeatable, or a,b; default 64, with --handshake ibv 4096)")
 	fl.IntVar(&f.iters, "iters", 100, "messages of a ping-pong (with --handshake ibv: 1000)")
 	fl.StringVar(&f.peer, "peer", "", "the other end: HOST[:PORT] where rdmaprobe serve runs")
@@ -93,22 +95,15 @@ func (a *app) runProbe(c *cobra.Command, f *probeFlags) error {
 func (f *probeFlags) apply(c *cobra.Command, o *probe.Options) error {
 	o.Devices, o.Port, o.Only, o.Require = f.devices, f.port, f.only, f.require
 	o.Force, o.Kill, o.Timeout, o.MRSize = f.force, f.kill, f.timeout, int(f.mrSize)
-	for _, w := range []struct {
-		on   bool
-		word string
-	}{
-		{f.uc, "uc"}, {f.mr, "mr"}, {f.rc || f.all, "rc"}, {f.ud || f.all, "ud"}, {f.events || f.all, "events"},
-		{f.pingpong, "pingpong"}, {f.write, "write"},
-	} {
-		if w.on {
-			o.More = append(o.More, w.word)
+	for _, ask := range probe.Asks() {
+		if *f.asks[ask.Word] || f.all && ask.All {
+			o.More = append(o.More, ask.Word)
 		}
 	}
-	if f.uc {
-		o.Types = append(o.Types, "uc")
-	}
-	if f.rc {
-		o.Types = append(o.Types, "rc")
+	for _, t := range []string{"uc", "rc"} {
+		if *f.asks[t] {
+			o.Types = append(o.Types, t)
+		}
 	}
 	for _, text := range f.sizes {
 		var n size

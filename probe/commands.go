@@ -58,10 +58,13 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 // lookFirst tells whether a run asks the host more than the quick facts before it
 // starts: on a Mac, when it connects something.
 func (r *run) lookFirst(words []string) bool {
-	return r.profile == nil && r.platform.os == hostfacts.MacOS && slices.ContainsFunc(words, func(w string) bool {
-		row, _ := rowOf(w)
-		return row.class >= ClassTransition
-	})
+	return r.profile == nil && r.platform.os == hostfacts.MacOS && slices.ContainsFunc(words, connects)
+}
+
+// connects tells whether a probe connects a queue pair to another.
+func connects(word string) bool {
+	row, _ := rowOf(word)
+	return row.class >= ClassTransition
 }
 
 // lookForHarm looks for what speaks against a transition before one is made: a
@@ -123,7 +126,7 @@ func (r *run) peers() []PeerFacts {
 	if len(r.peersSeen) > 0 {
 		return r.peersSeen
 	}
-	if r.opts.AllowRTR || r.opts.asks("pingpong") || r.opts.asks("write") {
+	if slices.ContainsFunc(r.opts.words(), connects) {
 		return r.simulatedPeers()
 	}
 	return nil

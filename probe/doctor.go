@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"rdmaprobe/probe/hostfacts"
@@ -42,7 +41,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 	if r.profile == nil {
 		r.collectFacts()
 	}
-	words := []string{"port", "gid", "mr", "uc", "rc", "ud"}
+	words := wordsWhere(func(r tableRow) bool { return r.when.has(inDoctor | inDoctorOff) })
 	if err := r.list(func() time.Duration { return r.planBound(words) + factsLimit + r.askBound() }); err != nil {
 		r.fail(err)
 	}
@@ -105,7 +104,7 @@ func (dr *deviceRun) doctorSkips(row tableRow) (skip bool, why string) {
 		return false, ""
 	case dr.readClass:
 		return true, "left out by --read-only"
-	case dr.tb && slices.Contains([]string{"rc", "ud"}, row.word):
+	case dr.tb && row.when.has(inDoctorOff):
 		return true, "doctor does not try it on Thunderbolt; probe --" + row.word + " does"
 	case dr.earlier != nil && dr.earlier.tried[dr.name]:
 		return true, "tried in an earlier round of this watch"

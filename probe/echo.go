@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,29 +32,23 @@ type echo struct {
 // when the client says that it has what it wanted, or is gone.
 func probeEcho(s *session) {
 	d := s.req.Data
-	var ids []string
-	switch d.Task {
-	case taskPingpong:
-		ids = []string{"pingpong." + string(d.Type)}
-	case taskWrite:
-		ids = []string{"op.rdma_write"}
-	}
+	row, _ := rowOf(s.req.Task)
+	own := row.ids(s.req)[len(d.Type.steps("rtr", "rts")):]
 	c, err := s.connect(maxOf(d.Sizes))
 	defer s.teardown()
 	if err != nil {
-		s.noConnection(err, ids...)
+		s.noConnection(err, own...)
 		return
 	}
-	switch {
-	case d.Remote == remoteStock:
-		s.echoStock(c, ids[0])
-	case d.Task == taskWrite:
-		s.watchTarget(c, ids[0])
-	case d.Task == taskPingpong:
-		s.echoRounds(c, ids[0])
-	default:
-		_, _ = c.remote.next(s.child.Context(), peer.StepLimit) // bye, or the end of the connection
+	if d.Remote == remoteStock {
+		row.answer = (*session).echoStock
 	}
+	row.answer(s, c, cmp.Or(own...))
+}
+
+// echoNothing waits for the client's goodbye, or for the end of the connection.
+func (s *session) echoNothing(c *connection, _ string) {
+	_, _ = c.remote.next(s.child.Context(), peer.StepLimit)
 }
 
 // echoRounds answers one round after the other until the client is done.

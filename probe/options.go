@@ -66,9 +66,6 @@ const DefaultTimeout = 5 * time.Second
 // maxTimeout keeps a typo from holding a device for days.
 const maxTimeout = 24 * time.Hour
 
-// baseWords are always probed; port and GID are the preflight of all others.
-var baseWords = []string{"port", "gid", "mr", "uc"}
-
 // UsageError is a wrong option: what is wrong, and what would be right.
 type UsageError struct{ Text string }
 
@@ -199,7 +196,7 @@ func (o *Options) words() []string {
 // set is what was asked for, in words of --only. Class read is the preflight of
 // all else.
 func (o *Options) set() []string {
-	set := slices.Concat(baseWords, o.More)
+	set := slices.Concat(wordsWhere(func(r tableRow) bool { return r.when.has(always) }), o.More)
 	if o.Only != nil {
 		set = slices.Concat(o.Only, o.More, []string{"port"})
 		if slices.ContainsFunc(set, func(w string) bool { return w != "port" }) {
@@ -220,13 +217,16 @@ func (o *Options) asks(option string) bool {
 // gates is the consent that was given, for the record.
 func (o *Options) gates() []string {
 	var g []string
+	for _, r := range table {
+		w := r.optionOf()
+		if r.when.has(consent) && !slices.Contains(g, w) && (o.asks(w) || w == taskWrite && o.lends) {
+			g = append(g, w)
+		}
+	}
 	for _, f := range []struct {
 		given bool
 		name  string
-	}{
-		{o.asks("rc"), "rc"}, {o.AllowRTR, "allow_rtr"}, {o.asks("pingpong"), "pingpong"}, {o.asks("write") || o.lends, "write"},
-		{o.Force, "force"}, {o.Kill, "kill"},
-	} {
+	}{{o.AllowRTR, "allow_rtr"}, {o.Force, "force"}, {o.Kill, "kill"}} {
 		if f.given {
 			g = append(g, f.name)
 		}

@@ -55,8 +55,24 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	if !slices.Equal(baseWords, []string{"port", "gid", "mr", "uc"}) {
-		t.Errorf("the base set was changed: %v", baseWords)
+}
+
+// What each set is, by its words: a row that joins one changes this on purpose.
+func TestSets(t *testing.T) {
+	for w, want := range map[when]string{
+		always: "port gid mr uc", inAll: "rc ud events", inDoctor | inDoctorOff: "port gid mr uc rc ud",
+		consent: "rc pingpong.uc pingpong.rc write.uc write.rc",
+	} {
+		if got := strings.Join(wordsWhere(func(r tableRow) bool { return r.when.has(w) }), " "); got != want {
+			t.Errorf("%b: %s, want %s", w, got, want)
+		}
+	}
+	var asks []string
+	for _, a := range Asks() {
+		asks = append(asks, a.Word)
+	}
+	if got := strings.Join(asks, " "); got != "mr uc rc ud events pingpong write" {
+		t.Errorf("flags %s", got)
 	}
 }
 

@@ -67,7 +67,7 @@ func (dr *deviceRun) meetTwin(words []string) error {
 		dr.twin = &twin{missing: name + " open to this: " + c.text()}
 		return nil
 	}
-	for _, task := range []string{"port", "gid"} {
+	for _, task := range readWords() {
 		q := dr.request(task)
 		q.Device, q.Addresses, q.Port = name, addressesOf(dr.facts, name), activePort(d.Ports)
 		a, err := dr.try(dr.ctx, q, false, nil)

@@ -121,7 +121,7 @@ func (r *run) peerBound(words []string) time.Duration {
 	}
 	rows := 0
 	for _, w := range words {
-		if row, _ := rowOf(w); row.class >= ClassTransition {
+		if connects(w) {
 			rows++
 		}
 	}

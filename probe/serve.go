@@ -70,7 +70,7 @@ func Serve(ctx context.Context, o ServeOptions) (*Document, error) {
 	if r.profile == nil && r.platform.os == hostfacts.MacOS {
 		r.lookForHarm() // the answering end makes transitions too
 	}
-	if err := r.probeAll([]string{"port", "gid"}); err != nil {
+	if err := r.probeAll(readWords()); err != nil {
 		r.fail(err)
 	}
 	if !r.exit.nothing && ctx.Err() == nil {

@@ -248,7 +248,7 @@ func (s *server) hold(ctx context.Context, d Device) (*deviceRun, error) {
 		return nil, &peer.Failure{Code: peer.CodeBusy, Text: "another program has " + d.Name}
 	}
 	dr.lock, dr.held = lock, []*guard.Lock{lock}
-	for _, w := range []string{"port", "gid"} {
+	for _, w := range readWords() {
 		row, _ := rowOf(w)
 		if err := dr.one(row); err != nil {
 			s.release(dr)
