@@ -5,6 +5,8 @@ package guard
 import (
 	"fmt"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // Descriptors of a child beside the standard ones.
@@ -76,4 +78,18 @@ func (f *files) closeOurs() {
 	if f.mapped != nil {
 		f.mapped.close()
 	}
+}
+
+// readable tells whether a read of f would give something at once.
+func readable(f *os.File) (yes bool) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	_ = conn.Control(func(fd uintptr) {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(p, 0)
+		yes = err == nil && n == 1 && p[0].Revents&unix.POLLIN != 0
+	})
+	return yes
 }

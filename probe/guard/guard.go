@@ -34,6 +34,7 @@ type Ladder struct {
 // Waits beside the ladder's.
 const (
 	drainGrace = 200 * time.Millisecond // after its end, for what the child wrote; others may hold the pipes
+	drainLimit = 2 * time.Second        // the same, while there is still something in them
 	doneGrace  = time.Second            // from the done message to the kill rung
 	slack      = 500 * time.Millisecond // for starting the process, and for a busy machine
 )
@@ -57,7 +58,7 @@ type Spec struct {
 // Bound is the time within which Run ends, whatever the child does. What the
 // caller's own callback takes is not in it.
 func (s Spec) Bound() time.Duration {
-	return s.Soft + s.Ladder.Term + s.Ladder.Kill + s.Ladder.GiveUp + drainGrace + slack
+	return s.Soft + s.Ladder.Term + s.Ladder.Kill + s.Ladder.GiveUp + drainLimit + slack
 }
 
 // Message is one message of a child: Child.Send's type and body.

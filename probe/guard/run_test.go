@@ -165,7 +165,7 @@ func TestDeadline(t *testing.T) {
 
 func TestBound(t *testing.T) {
 	s := Spec{Soft: 5 * time.Second, Ladder: Ladder{Term: time.Second, Kill: 2 * time.Second, GiveUp: 3 * time.Second}}
-	if got := s.Bound(); got < 11*time.Second || got > 12*time.Second {
+	if got := s.Bound(); got < 13*time.Second || got > 14*time.Second {
 		t.Errorf("bound %v", got)
 	}
 }

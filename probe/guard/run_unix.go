@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -54,11 +55,12 @@ func Run(ctx context.Context, s Spec, on func(Message)) (Result, error) {
 type rung int
 
 const (
-	onTerm   rung = iota // ask the child to end
-	onKill               // kill it, or leave it
-	onGiveUp             // it does not die
-	onDrain              // it has ended, its channels have not
-	noRung               // nothing more
+	onTerm    rung = iota // ask the child to end
+	onKill                // kill it, or leave it
+	onGiveUp              // it does not die
+	onDrain               // it has ended, its channels have not
+	onDrained             // nor did they when their readers were told to end
+	noRung                // nothing more
 )
 
 // run is one child on its way to its end.
@@ -75,7 +77,7 @@ type run struct {
 	done  bool // it sent its result
 	sham  bool // it plays one that cannot be killed
 	sent  map[syscall.Signal]bool
-	ended bool
+	ended time.Time // zero while it lives
 }
 
 // next sets what happens at the given time.
@@ -89,7 +91,7 @@ func (r *run) next(g rung, at time.Time) {
 func (r *run) loop(ctx context.Context) {
 	defer r.timer.Stop()
 	messages, output, cancelled := r.p.messages, r.p.outEnd, ctx.Done()
-	for r.rung != noRung && !(r.ended && messages == nil && output == nil) {
+	for r.rung != noRung && !(r.over() && messages == nil && output == nil) {
 		select {
 		case m, ok := <-messages:
 			if !ok {
@@ -105,7 +107,7 @@ func (r *run) loop(ctx context.Context) {
 			r.climb()
 		case <-cancelled:
 			cancelled = nil
-			if !r.ended {
+			if !r.over() {
 				r.res.Interrupted = true
 			}
 			if r.rung == onTerm {
@@ -129,7 +131,7 @@ func (r *run) take(m Message) {
 	}
 	r.on(m)
 	switch {
-	case r.ended: // what it wrote before its end is still coming
+	case r.over(): // what it wrote before its end is still coming
 		r.next(onDrain, time.Now().Add(drainGrace))
 	case r.done && r.rung <= onKill:
 		// It has nothing more to say, so there is nothing to ask it for.
@@ -145,7 +147,7 @@ func (r *run) take(m Message) {
 // No child of ours can have that group's number yet, and nobody else's is likely
 // to: numbers are handed out in turn.
 func (r *run) exit() {
-	r.ended = true
+	r.ended = time.Now()
 	r.p.signal(syscall.SIGKILL)
 	r.next(onDrain, time.Now().Add(drainGrace))
 }
@@ -174,8 +176,29 @@ func (r *run) climb() {
 		r.res.Rungs = append(r.res.Rungs, "gave up")
 		r.end(Stuck)
 	case onDrain:
+		r.drain()
+	case onDrained:
 		r.rung = noRung
 	}
+}
+
+// over tells that the process has ended.
+func (r *run) over() bool { return !r.ended.IsZero() }
+
+// drain ends the readers of a child that has ended, while others hold its pipes.
+// What it wrote itself is in them already, so as long as there is something it is
+// this process that is late: a busy machine must not turn a child that completed
+// into one that crashed.
+func (r *run) drain() {
+	last := r.ended.Add(drainLimit)
+	if time.Now().Before(last) && (readable(r.p.msgs) || readable(r.p.stdout)) {
+		r.next(onDrain, time.Now().Add(drainGrace))
+		return
+	}
+	for _, f := range []*os.File{r.p.msgs, r.p.stdout} {
+		_ = f.SetReadDeadline(time.Now()) // they pass on what they have read
+	}
+	r.next(onDrained, time.Now().Add(drainGrace))
 }
 
 // end stops waiting for a child that lives.

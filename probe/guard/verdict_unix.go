@@ -19,7 +19,7 @@ func (r *run) finish() error {
 	r.res.Stderr, r.res.StderrBytes = r.p.out.text(), r.p.out.total
 	r.res.Foreign = r.p.foreign
 	r.res.Exit = "still running"
-	if r.ended {
+	if r.over() {
 		r.res.Exit = exitText(r.p.cmd.ProcessState)
 		r.judge(r.p.cmd.ProcessState)
 	}
