@@ -23,6 +23,7 @@ var wrong = map[string]string{
 	"device":              `"devices": [{"zz": 1}]`,
 	"transport":           `"devices": [{"name": "a", "transport": "zz"}]`,
 	"device, attr":        `"devices": [{"name": "a", "transport": "infiniband", "attr": {"zz": 1}}]`,
+	"node_type":           `"devices": [{"name": "a", "transport": "infiniband", "node_type": "zz"}]`,
 	"atomic_cap":          `"devices": [{"name": "a", "transport": "infiniband", "attr": {"atomic_cap": "zz"}}]`,
 	"port":                `"devices": [{"name": "a", "transport": "infiniband", "ports": [{"zz": 1}]}]`,
 	"state":               `"devices": [{"name": "a", "transport": "infiniband", "ports": [{"num": 1, "state": "zz"}]}]`,

@@ -38,11 +38,12 @@ type LibraryConfig struct {
 	Symbols       map[string]uintptr // C-callable addresses by symbol; unknown names are ignored
 	ErrnoLocation uintptr            // C-callable int *(void), this library's errno; 0 = it sets none
 	CallsBack     bool               // the functions are Go callbacks: they may move the goroutine's stack
+	ID            string             // what ID reports of callbacks, which have no file to read it from
 }
 
 // NewLibrary makes a library from a symbol table. Simulated providers use it.
 func NewLibrary(c LibraryConfig) *Library {
-	l := &Library{path: c.Path, platform: c.Platform, errnoLoc: c.ErrnoLocation, callsBack: c.CallsBack}
+	l := &Library{path: c.Path, platform: c.Platform, errnoLoc: c.ErrnoLocation, callsBack: c.CallsBack, id: c.ID}
 	if l.platform == "" {
 		l.platform = hostPlatform()
 	}

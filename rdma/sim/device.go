@@ -44,7 +44,7 @@ func newDevice(p *Provider, facts *Device, index int) *device {
 		return nil
 	}
 	d := &device{p: p, facts: facts, h: h, held: map[string]int64{}}
-	h.TransportType, h.NodeType = int32(*facts.Transport), nodeType(*facts.Transport)
+	h.TransportType, h.NodeType = int32(*facts.Transport), facts.nodeType()
 	copy(h.Name[:len(h.Name)-1], facts.Name)
 	if p.profile.platform == rdma.PlatformLinux {
 		node := "uverbs" + strconv.Itoa(index)
@@ -65,10 +65,14 @@ func newDevice(p *Provider, facts *Device, index int) *device {
 	return d
 }
 
-// nodeType is enum ibv_node_type: a channel adapter, or what goes with the
-// transport. Apple's devices say 100 in the I/O registry, by public reports.
-func nodeType(t Transport) int32 {
-	switch t {
+// nodeType is enum ibv_node_type: the profile's, a channel adapter, or what goes
+// with the transport. Apple's devices say 100 in the I/O registry, by public
+// reports.
+func (d *Device) nodeType() int32 {
+	if d.NodeType != nil {
+		return int32(*d.NodeType)
+	}
+	switch t := *d.Transport; t {
 	case transportIWARP:
 		return 4
 	case 2, 3, 4:

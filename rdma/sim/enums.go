@@ -20,6 +20,7 @@ var (
 	physStates = enum{{"sleep", 1}, {"polling", 2}, {"disabled", 3}, {"training", 4}, {"link_up", 5}, {"recovery", 6}, {"phy_test", 7}}
 	linkLayers = enum{{"unspecified", 0}, {"infiniband", 1}, {"ethernet", 2}, {"thunderbolt", 100}}
 	transports = enum{{"infiniband", 0}, {"iwarp", 1}, {"usnic", 2}, {"usnic_udp", 3}, {"unspecified", 4}, {"thunderbolt", 100}}
+	nodeTypes  = enum{{"ca", 1}, {"switch", 2}, {"router", 3}, {"rnic", 4}, {"usnic", 5}, {"usnic_udp", 6}, {"unspecified", 7}, {"thunderbolt", 100}, {"unknown", -1}}
 	atomicCaps = enum{{"none", 0}, {"hca", 1}, {"glob", 2}}
 	gidTypes   = enum{{"ib", 0}, {"none", 0}, {"roce_v1", 1}, {"roce_v2", 2}}
 	mtus       = enum{{"256", 1}, {"512", 2}, {"1024", 3}, {"2048", 4}, {"4096", 5}}
@@ -138,6 +139,13 @@ type Transport int32
 
 // UnmarshalJSON reads a name.
 func (v *Transport) UnmarshalJSON(b []byte) error { return transports.decode(b, (*int32)(v)) }
+
+// NodeType is enum ibv_node_type with Apple's 100; in JSON ca, switch, router,
+// rnic, usnic, usnic_udp, unspecified, thunderbolt, unknown.
+type NodeType int32
+
+// UnmarshalJSON reads a name.
+func (v *NodeType) UnmarshalJSON(b []byte) error { return nodeTypes.decode(b, (*int32)(v)) }
 
 // GIDType is enum ibv_gid_type; in JSON ib, roce_v1, roce_v2, none.
 type GIDType int32

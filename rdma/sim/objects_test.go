@@ -59,6 +59,20 @@ func TestQueries(t *testing.T) {
 	wantErrno(t, err, 61)
 }
 
+// TestIdentity: a profile says what kind of node a device is, and which build the
+// library.
+func TestIdentity(t *testing.T) {
+	profile := strings.Replace(roce().json(), `"transport"`, `"node_type": "rnic", "transport"`, 1)
+	s := install(t, strings.Replace(profile, `"devices"`, `"library": {"id": "0123abcd"}, "devices"`, 1))
+	if got := s.Library().ID(); got != "0123abcd" {
+		t.Errorf("the library's id is %q", got)
+	}
+	devices := ok[[]rdma.Device](t)(rdma.Devices())
+	if got := rdma.NodeTypeName(rdma.IbvDeviceNodeType(devices[0].Handle)); got != "rnic" {
+		t.Errorf("the node type is %s", got)
+	}
+}
+
 // TestStates: a port goes through its states in one process, and each answer has
 // its physical state.
 func TestStates(t *testing.T) {

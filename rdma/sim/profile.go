@@ -35,6 +35,7 @@ type LibraryFacts struct {
 	LoadError      string   `json:"load_error"`      // the loader's text
 	MissingSymbols []string `json:"missing_symbols"` // verbs; an inline one leaves its ops entry NULL
 	Stderr         []string `json:"stderr"`          // lines it prints while it lists devices
+	ID             string   `json:"id"`              // its build identity
 }
 
 // Loads reports whether the library can be loaded.
@@ -52,10 +53,11 @@ type Device struct {
 	Name      string                     `json:"name"` // at most 63 bytes; like all text of a provider it may be hostile
 	NodeGUID  GUID                       `json:"node_guid"`
 	Transport *Transport                 `json:"transport"`
-	Listed    *bool                      `json:"listed"` // nil: yes
-	Sysfs     *bool                      `json:"sysfs"`  // nil: yes; known to the kernel
-	Source    string                     `json:"source"` // where its numbers were reported
-	Attr      map[string]json.RawMessage `json:"attr"`   // fields of struct ibv_device_attr, and live_qp, live_mr, live_pd, live_cq
+	NodeType  *NodeType                  `json:"node_type"` // nil: what goes with the transport
+	Listed    *bool                      `json:"listed"`    // nil: yes
+	Sysfs     *bool                      `json:"sysfs"`     // nil: yes; known to the kernel
+	Source    string                     `json:"source"`    // where its numbers were reported
+	Attr      map[string]json.RawMessage `json:"attr"`      // fields of struct ibv_device_attr, and live_qp, live_mr, live_pd, live_cq
 	Ports     []Port                     `json:"ports"`
 	Calls     map[string][]rule          `json:"calls"` // rules by verb
 

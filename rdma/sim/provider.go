@@ -87,7 +87,7 @@ func (p *Provider) Library() *rdma.Library {
 	}
 	return rdma.NewLibrary(rdma.LibraryConfig{
 		Path: "sim:" + p.profile.ID, Platform: p.profile.platform, Symbols: symbols,
-		ErrnoLocation: callbacks().errnoLocation, CallsBack: true,
+		ErrnoLocation: callbacks().errnoLocation, CallsBack: true, ID: p.profile.Library.ID,
 	})
 }
 
