@@ -1,14 +1,16 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
 	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // pingpong is the loop of one size: messages one at a time, each answered by the
@@ -376,16 +378,9 @@ func (p *pingpong) tell(r *row, err error) {
 		case why == Timeout:
 			r.unknown(why, detail+": "+came+" until then, and none was lost; fewer --iters or a longer --timeout let it finish")
 		default:
-			r.unknown(cmpReason(why, NoCompletion), came)
+			r.unknown(cmp.Or(why, NoCompletion), came)
 		}
 	}
-}
-
-func cmpReason(a, b Reason) Reason {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // summary is what the loop measured. Times are round trips.

@@ -154,7 +154,6 @@ type Results struct {
 	Received int    `json:"received"`
 	Verified int    `json:"verified"`
 	Mismatch string `json:"mismatch,omitempty"` // the first wrong message
-	Posted   bool   `json:"posted,omitempty"`   // a receive is still outstanding
 }
 
 // Done is how a task ended at the server.

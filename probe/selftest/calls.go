@@ -84,6 +84,19 @@ func room() (*rdma.Buffer, error) {
 	return b, err
 }
 
+// stage is install with a page to work in; end takes both back.
+func (c *caller) stage(callsBack bool, places map[string]any) (b *rdma.Buffer, end func(), err error) {
+	restore, err := c.install(callsBack, places)
+	if err != nil {
+		return nil, nil, err
+	}
+	if b, err = room(); err != nil {
+		restore()
+		return nil, nil, err
+	}
+	return b, func() { b.Unmap(); restore() }, nil
+}
+
 // at is a T in mapped memory.
 func at[T any](b *rdma.Buffer, offset int) *T { return (*T)(unsafe.Pointer(&b.Bytes()[offset])) }
 
@@ -109,16 +122,11 @@ func want(call string, err error, ret, errno int) error {
 
 // errno: NULL and -1 come with the errno of their call.
 func (c *caller) errno() (string, error) {
-	restore, err := c.install(false, map[string]any{"ibv_get_device_list": "opendir", "ibv_close_device": "close"})
+	b, restore, err := c.stage(false, map[string]any{"ibv_get_device_list": "opendir", "ibv_close_device": "close"})
 	if err != nil {
 		return "", err
 	}
 	defer restore()
-	b, err := room()
-	if err != nil {
-		return "", err
-	}
-	defer b.Unmap()
 	_, err = rdma.IbvGetDeviceList(text(b, 0, "/nonexistent/rdmaprobe"))
 	if err := want("opendir of nothing", err, 0, eNOENT); err != nil {
 		return "", err
@@ -134,16 +142,11 @@ func (c *caller) errno() (string, error) {
 // errnoUnset: a call that leaves errno alone has none, whatever one before it
 // left on this thread.
 func (c *caller) errnoUnset() (string, error) {
-	restore, err := c.install(false, map[string]any{"ibv_get_device_list": "getenv", "ibv_close_device": "close"})
+	b, restore, err := c.stage(false, map[string]any{"ibv_get_device_list": "getenv", "ibv_close_device": "close"})
 	if err != nil {
 		return "", err
 	}
 	defer restore()
-	b, err := room()
-	if err != nil {
-		return "", err
-	}
-	defer b.Unmap()
 	for range 100 {
 		_, err := rdma.IbvCloseDevice(math.MaxUint)
 		if err := want("close of no file", err, -1, eBADF); err != nil {
@@ -159,16 +162,11 @@ func (c *caller) errnoUnset() (string, error) {
 
 // errnoThreads: errno belongs to a thread, and goroutines change threads.
 func (c *caller) errnoThreads() (string, error) {
-	restore, err := c.install(false, map[string]any{"ibv_get_device_list": "opendir"})
+	b, restore, err := c.stage(false, map[string]any{"ibv_get_device_list": "opendir"})
 	if err != nil {
 		return "", err
 	}
 	defer restore()
-	b, err := room()
-	if err != nil {
-		return "", err
-	}
-	defer b.Unmap()
 	paths := []uintptr{text(b, 0, "/nonexistent/rdmaprobe"), text(b, 64, "/dev/null/rdmaprobe")}
 	errnos := []int{eNOENT, eNOTDIR}
 	const goroutines, rounds = 4, 250

@@ -19,16 +19,11 @@ func offset(structName, field string) int {
 // signInline is sign for the verbs that are called through the ops table, which
 // lies where the header says.
 func (c *caller) signInline() (string, error) {
-	restore, err := c.install(true, nil)
+	b, restore, err := c.stage(true, nil)
 	if err != nil {
 		return "", err
 	}
 	defer restore()
-	b, err := room()
-	if err != nil {
-		return "", err
-	}
-	defer b.Unmap()
 	const contextAt, wcAt = 128, 1024 // of the queue at 0 only its first word counts
 	*at[uintptr](b, offset("struct ibv_cq", "context")) = b.Addr() + contextAt
 	entry := contextAt + offset("struct ibv_context", "ops") + offset("struct ibv_context_ops", "poll_cq")
@@ -70,16 +65,11 @@ func (c *caller) arguments() (string, error) {
 
 // callback: C calls back into Go, on a stack that has to grow meanwhile.
 func (c *caller) callback() (string, error) {
-	restore, err := c.install(true, map[string]any{"ibv_reg_mr": "qsort"})
+	b, restore, err := c.stage(true, map[string]any{"ibv_reg_mr": "qsort"})
 	if err != nil {
 		return "", err
 	}
 	defer restore()
-	b, err := room()
-	if err != nil {
-		return "", err
-	}
-	defer b.Unmap()
 	const n = 200
 	numbers := unsafe.Slice(at[uint64](b, 0), n)
 	for i := range numbers {
