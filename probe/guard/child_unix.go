@@ -43,13 +43,14 @@ func Enter() (*Child, error) {
 	if h.Conn {
 		c.conn = os.NewFile(fdConn, "connection")
 	}
-	deadline, stop := context.WithDeadlineCause(context.Background(), time.Now().Add(h.Soft), ErrDeadline)
+	due := time.Now().Add(h.left())
+	deadline, stop := context.WithDeadlineCause(context.Background(), due, ErrDeadline)
 	ctx, cancel := context.WithCancelCause(deadline)
 	c.ctx, c.cancel = ctx, func(cause error) {
 		cancel(cause)
 		stop()
 	}
-	c.catchSignals()
+	c.catchSignals(due)
 	go func() {
 		waitForEnd(fdLifeline)
 		c.orphaned(func() { os.Exit(orphanExit) })
@@ -75,15 +76,20 @@ func checkChannels() error {
 
 // catchSignals ignores what a terminal or a closed pipe would end this process
 // by, possibly inside a provider call: only the parent's ladder may. Whoever is
-// left behind writes to closed pipes.
-func (c *Child) catchSignals() {
+// left behind writes to closed pipes. A SIGTERM after the deadline is the ladder's:
+// the child may have been stopped, or have had no processor, when it passed.
+func (c *Child) catchSignals(due time.Time) {
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT)
 	terms := make(chan os.Signal, 1)
 	signal.Notify(terms, syscall.SIGTERM)
 	go func() {
 		for range terms {
-			if !c.ignoreTerm.Load() {
+			switch {
+			case c.ignoreTerm.Load():
+			case time.Now().Before(due):
 				c.cancel(ErrTerminated)
+			default:
+				c.cancel(ErrDeadline)
 			}
 		}
 	}()

@@ -74,6 +74,19 @@ var (
 	})
 )
 
+// slowSoft is what the slow helper has already used up when it begins.
+const slowSoft = 50 * time.Millisecond
+
+func init() {
+	helpers["slow to begin"] = func() {
+		time.Sleep(slowSoft)
+		c, err := Enter()
+		must(err)
+		due, ok := c.Context().Deadline()
+		must(c.Done(ok && !time.Now().Before(due)))
+	}
+}
+
 // Those that end by themselves, one way or another.
 var (
 	_ = child("no result", func(*Child) {})

@@ -32,7 +32,7 @@ type process struct {
 
 // start runs the child and the goroutines that serve its channels.
 func start(s Spec) (*process, error) {
-	h := header{Nonce: newNonce(), Soft: s.Soft, Lock: s.Lock != nil, Conn: s.Conn != nil}
+	h := header{Nonce: newNonce(), Soft: s.Soft, Began: uptime(), Lock: s.Lock != nil, Conn: s.Conn != nil}
 	request, err := encodeRequest(h, s.Request)
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)

@@ -163,6 +163,26 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// The child's own time counts from its start, as the ladder's does.
+func TestDeadlineOfASlowStart(t *testing.T) {
+	s := patient.as("slow to begin")
+	s.Soft = slowSoft
+	res, got := runChild(t, s)
+	if res.Outcome != Completed || !slices.Equal(got, []string{"done true"}) {
+		t.Errorf("%+v, messages %q; want a deadline that has passed", res, got)
+	}
+	for _, tt := range []struct{ began, least, most time.Duration }{
+		{uptime(), 0, time.Minute},
+		{uptime() - time.Hour, 0, 0},
+		{uptime() + time.Hour, time.Minute, time.Minute}, // no clock of this boot
+		{uptime() - 40*time.Second, 0, 20 * time.Second},
+	} {
+		if got := (header{Soft: time.Minute, Began: tt.began}).left(); got < tt.least || got > tt.most {
+			t.Errorf("began %v, left %v: want %v to %v", tt.began, got, tt.least, tt.most)
+		}
+	}
+}
+
 func TestBound(t *testing.T) {
 	s := Spec{Soft: 5 * time.Second, Ladder: Ladder{Term: time.Second, Kill: 2 * time.Second, GiveUp: 3 * time.Second}}
 	if got := s.Bound(); got < 13*time.Second || got > 14*time.Second {

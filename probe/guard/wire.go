@@ -14,7 +14,7 @@ import (
 
 // wireVersion changes when a child of another build could not understand its
 // parent. The executable may be replaced while a run is going on.
-const wireVersion = 2
+const wireVersion = 3
 
 // maxLine is the longest message line, in bytes.
 const maxLine = 1 << 20
@@ -27,6 +27,7 @@ type header struct {
 	Guard int           `json:"guard"`
 	Nonce string        `json:"nonce"`
 	Soft  time.Duration `json:"soft_ns"`
+	Began time.Duration `json:"began_ns"` // uptime at the start of the child
 	Lock  bool          `json:"lock"`
 	Conn  bool          `json:"conn"`
 	Size  int           `json:"size"`

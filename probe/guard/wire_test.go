@@ -28,15 +28,15 @@ func TestRequestRoundTrip(t *testing.T) {
 func TestRequestRefused(t *testing.T) {
 	for name, in := range map[string]string{
 		"empty":        "",
-		"no line":      `{"guard":2`,
+		"no line":      `{"guard":3`,
 		"long line":    strings.Repeat(" ", 2*maxHeader) + "\n",
 		"not JSON":     "hello\n",
 		"other build":  `{"guard":1,"nonce":"n","soft_ns":1}` + "\n",
-		"no nonce":     `{"guard":2,"soft_ns":1}` + "\n",
-		"no deadline":  `{"guard":2,"nonce":"n"}` + "\n",
-		"negative":     `{"guard":2,"nonce":"n","soft_ns":1,"size":-1}` + "\n",
-		"too large":    `{"guard":2,"nonce":"n","soft_ns":1,"size":99999999}` + "\n",
-		"cut short":    `{"guard":2,"nonce":"n","soft_ns":1,"size":4}` + "\nabc",
+		"no nonce":     `{"guard":3,"soft_ns":1}` + "\n",
+		"no deadline":  `{"guard":3,"nonce":"n"}` + "\n",
+		"negative":     `{"guard":3,"nonce":"n","soft_ns":1,"size":-1}` + "\n",
+		"too large":    `{"guard":3,"nonce":"n","soft_ns":1,"size":99999999}` + "\n",
+		"cut short":    `{"guard":3,"nonce":"n","soft_ns":1,"size":4}` + "\nabc",
 		"wrong fields": `{"guard":"1"}` + "\n",
 	} {
 		if _, _, err := decodeRequest(strings.NewReader(in)); err == nil || errors.Is(err, io.EOF) {
