@@ -118,6 +118,11 @@ var floods = []fault{
 	{"noise", "fd3", map[string]any{"fd3": strings.Repeat("z", 1<<16), "repeat": 128}, unharmed},
 }
 
+// trickles are for the others: every one of them writes a little.
+var trickles = []fault{
+	{"noise", "trickle", map[string]any{"stdout": strings.Repeat("x", 1<<10), "stderr": strings.Repeat("y\n", 1<<9), "fd3": strings.Repeat("{}\n", 1<<8)}, unharmed},
+}
+
 // often are calls of which a child makes many.
 var often = []string{"ibv_query_gid", "_ibv_query_gid_ex", "ibv_poll_cq", "ibv_post_send", "ibv_post_recv"}
 
@@ -147,6 +152,7 @@ var values = map[string][]fault{
 	"ibv_query_device": {
 		value("phys_port_cnt=255", set("phys_port_cnt", 255), stands), value("phys_port_cnt=0", set("phys_port_cnt", 0), unknown(probe.Invalid)),
 		value("max_qp=-1", set("max_qp", -1), stands), value("page_size_cap=max", set("page_size_cap", "0xffffffffffffffff"), stands),
+		value("max_mr_size=junk", set("max_mr_size", "0xdeadbeefdeadbeef"), stands),
 	},
 	"ibv_query_port": {
 		value("gid_tbl_len=2147483647", set("gid_tbl_len", 2147483647), stands), value("gid_tbl_len=-2147483648", set("gid_tbl_len", -2147483648), stands),

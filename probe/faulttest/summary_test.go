@@ -30,10 +30,10 @@ type count struct {
 
 func newSummary() *summary { return &summary{cells: map[[2]string]*count{}} }
 
-func (s *summary) add(c trial, w want, passed bool) {
+func (s *summary) add(kind, machine string, w want, passed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := [2]string{c.f.kind, c.m.name}
+	k := [2]string{kind, machine}
 	if s.cells[k] == nil {
 		s.cells[k] = &count{outcomes: map[guard.Outcome]int{}}
 	}
@@ -65,7 +65,7 @@ func (s *summary) table() (text string, total, passed int) {
 	var b strings.Builder
 	b.WriteString("| fault | machine | cells | as promised | how their children ended |\n|---|---|---|---|---|\n")
 	for _, k := range kinds {
-		for _, m := range []string{"linux", "thunderbolt"} {
+		for _, m := range []string{"linux", "thunderbolt", inC} {
 			n := s.cells[[2]string{k.kind, m}]
 			if n == nil {
 				continue
@@ -122,8 +122,11 @@ func TestSummaryIsCurrent(t *testing.T) {
 	want := newSummary()
 	for _, m := range machines(t) {
 		for _, c := range trials(t, m) {
-			want.add(c, c.f.want(c.m, c.p), true)
+			want.add(c.f.kind, c.m.name, c.f.want(c.m, c.p), true)
 		}
+	}
+	for _, c := range nativeCells() {
+		want.add(c.kind, inC, c.want, true)
 	}
 	text, total, _ := want.table()
 	b, err := os.ReadFile(reliability)

@@ -3,10 +3,14 @@
 // their locks are the machine's. It has the layout of infiniband/verbs.h
 // as far as rdmaprobe looks, and no device behind it.
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct device { void *ops[2]; int32_t node_type, transport_type; char name[64], dev_name[64], dev_path[256], ibdev_path[256]; };
@@ -16,7 +20,53 @@ struct object { struct context *context; uint64_t words[48]; };
 static struct device devices[2];
 
 // What the fault makes of a call: 0 = it goes on.
-enum { NONE, NIL, JUNK };
+enum { NONE, NIL, JUNK, UNSUPPORTED };
+
+static void flood(int fd, const char *line, long times)
+{
+	static char block[1 << 16];
+	size_t n = strlen(line);
+
+	for (size_t i = 0; i < sizeof block; i++)
+		block[i] = line[i % n];
+	while (times-- > 0)
+		if (write(fd, block, sizeof block) < 0)
+			return;
+}
+
+// Writes and processes, once in a process: some calls are made often. The call
+// itself then goes on.
+static void disturb(const char *fault)
+{
+	static int done;
+
+	if (done++)
+		return;
+	if (!strcmp(fault, "gibibyte") && open("flooded", O_CREAT | O_EXCL, 0600) >= 0) { // half on either stream, once in a run
+		flood(1, "0123456789abcde\n", 1 << 13);
+		flood(2, "edcba9876543210\n", 1 << 13);
+	}
+	if (!strcmp(fault, "fd3")) // messages, for all that it knows
+		flood(3, "{\"t\":\"done\",\"b\":null}\n", 1 << 9);
+	if (!strcmp(fault, "signals")) { // all handlers of the program are gone, and this thread hears nothing
+		sigset_t all;
+		sigfillset(&all);
+		pthread_sigmask(SIG_BLOCK, &all, NULL);
+		for (int sig = 1; sig < 32; sig++)
+			signal(sig, SIG_DFL);
+	}
+	if ((!strcmp(fault, "grandchild") || !strcmp(fault, "daemon")) && !fork()) {
+		if (!strcmp(fault, "daemon")) { // out of reach of a signal to the group
+			setsid();
+			FILE *f = fopen("daemon.pid", "w");
+			if (f)
+				fprintf(f, "%d", getpid()), fclose(f);
+		}
+		alarm(120); // whatever becomes of the test
+		for (;;)
+			pause();
+	}
+}
 
 static int strikes(struct context *c, const char *call)
 {
@@ -35,9 +85,20 @@ static int strikes(struct context *c, const char *call)
 		exit(0); // as politely as can be
 	if (!strcmp(fault, "_exit"))
 		_exit(0);
-	if (!strcmp(fault, "hang"))
+	if (!strcmp(fault, "trap"))
+		__builtin_trap();
+	if (!strcmp(fault, "exec")) // another program in its place
+		execl("/bin/true", "true", NULL);
+	if (!strcmp(fault, "hang_term"))
+		signal(SIGTERM, SIG_IGN);
+	if (!strncmp(fault, "hang", 4))
 		for (;;)
 			pause();
+	if (!strcmp(fault, "stop"))
+		raise(SIGSTOP);
+	if (!strcmp(fault, "thread")) // the thread that called does not come back
+		syscall(SYS_exit, 0);
+	disturb(fault);
 	if (!strcmp(fault, "spin"))
 		for (;;)
 			spins++;
@@ -54,18 +115,24 @@ static int strikes(struct context *c, const char *call)
 			if (write(fd, "{\"t\":\"done\"}\n\xff\x00garbage", 20) < 0)
 				continue;
 	errno = 0;
+	if (!strcmp(fault, "unsupported")) {
+		errno = EOPNOTSUPP;
+		return UNSUPPORTED;
+	}
 	return !strcmp(fault, "null") ? NIL : !strcmp(fault, "junk") ? JUNK : NONE;
 }
 
-#define PTR(c, call) do { if (strikes(c, call) == NIL) return NULL; } while (0)
-#define INT(c, call) do { int f_ = strikes(c, call); if (f_) return f_ == NIL ? -1 : -559038737; } while (0)
+static int result(int f) { return f == NIL ? -1 : f == JUNK ? -559038737 : EOPNOTSUPP; }
+
+#define PTR(c, call) do { int f_ = strikes(c, call); if (f_ == NIL || f_ == UNSUPPORTED) return NULL; } while (0)
+#define INT(c, call) do { int f_ = strikes(c, call); if (f_) return result(f_); } while (0)
 
 struct device **ibv_get_device_list(int *n)
 {
 	struct device **list = calloc(3, sizeof *list);
 	int f = strikes(NULL, "ibv_get_device_list");
 
-	if (f == NIL)
+	if (f == NIL || f == UNSUPPORTED)
 		return NULL;
 	for (int i = 0; i < 2; i++) {
 		list[i] = &devices[i];
@@ -76,9 +143,9 @@ struct device **ibv_get_device_list(int *n)
 	return list;
 }
 
-void ibv_free_device_list(struct device **list) { free(list); }
-const char *ibv_get_device_name(struct device *d) { return d->name; }
-uint64_t ibv_get_device_guid(struct device *d) { return 0x015300feff5e0000ull + (d == &devices[1]); }
+void ibv_free_device_list(struct device **list) { strikes(NULL, "ibv_free_device_list"); free(list); }
+const char *ibv_get_device_name(struct device *d) { strikes(NULL, "ibv_get_device_name"); return d->name; }
+uint64_t ibv_get_device_guid(struct device *d) { strikes(NULL, "ibv_get_device_guid"); return 0x015300feff5e0000ull + (d == &devices[1]); }
 
 static int poll_cq(struct object *cq, int n, void *wc) { (void)n; (void)wc; INT(cq->context, "ibv_poll_cq"); return 0; }
 static int req_notify_cq(struct object *cq, int s) { (void)s; INT(cq->context, "ibv_req_notify_cq"); return 0; }
@@ -111,8 +178,8 @@ int ibv_query_port(struct context *c, uint8_t port, uint8_t *attr)
 {
 	int f = strikes(c, "ibv_query_port");
 
-	if (f == NIL || port != 1)
-		return f == NIL ? -1 : EINVAL;
+	if (f == NIL || f == UNSUPPORTED || port != 1)
+		return f ? result(f) : EINVAL;
 	memset(attr, f == JUNK ? 0xee : 0, 48);
 	if (f != JUNK) {
 		attr[0] = 4;              // state: active
@@ -129,7 +196,7 @@ int ibv_query_gid(struct context *c, uint8_t port, int index, uint8_t *gid)
 	int f = strikes(c, "ibv_query_gid");
 
 	memset(gid, f == JUNK ? 0xee : 0, 16);
-	if (f == NIL)
+	if (f == NIL || f == UNSUPPORTED)
 		return -1;
 	if (index == 0)
 		memcpy(gid, "\xfe\x80\0\0\0\0\0\0\x02\0\x5e\xff\xfe\0\x53\x01", 16);
@@ -167,7 +234,7 @@ struct object *ibv_create_qp(struct object *pd, uint32_t *init)
 {
 	int f = strikes(pd->context, "ibv_create_qp");
 
-	if (f == NIL)
+	if (f == NIL || f == UNSUPPORTED)
 		return NULL;
 	if (f == JUNK)
 		memset(init, 0xee, 64);
