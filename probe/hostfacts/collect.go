@@ -172,7 +172,7 @@ func common(s System, h *Host, p *part) {
 	}
 	if s.Interfaces == nil {
 		p.miss("interfaces", "network interfaces", "not available")
-	} else if list, err := s.Interfaces(); err != nil {
+	} else if list, err := s.interfaces(); err != nil {
 		p.fail("interfaces", "network interfaces", err)
 	} else {
 		h.Interfaces = interfaces(list)

@@ -11,6 +11,9 @@
 // side, and it returns by its deadline even when a program hangs, a file does
 // not come back from the kernel, or a child cannot be killed.
 //
+// A Record in a System keeps what the sources gave, for whoever asks why a fact is
+// wrong or absent.
+//
 // Everything outside is a value in System, so that a fixture tree, a recorded
 // output or a hanging program stands in for the machine. Parsers are functions
 // over captured bytes. What they know of macOS comes from manual pages and

@@ -19,6 +19,7 @@ func (s System) sysctl(name string) ([]byte, error) {
 	if errors.Is(err, syscall.ENOENT) {
 		err = fs.ErrNotExist
 	}
+	s.Record.sysctl(name, b, err)
 	return b, err
 }
 

@@ -44,6 +44,9 @@ type System struct {
 	Memlock func() (int64, error)
 	// Interfaces lists the network interfaces of this process's namespace.
 	Interfaces func() ([]NetInterface, error)
+
+	// Record, where there is one, gets what all of these gave.
+	Record *Record
 }
 
 // NetInterface is one network interface as the kernel lists it.
@@ -74,7 +77,15 @@ func (s System) run(ctx context.Context, name string, args ...string) ([]byte, e
 	if s.Run == nil {
 		return nil, errNoRun
 	}
-	return s.Run(ctx, name, args...)
+	out, err := s.Run(ctx, name, args...)
+	s.Record.program(append([]string{name}, args...), out, err)
+	return out, err
+}
+
+func (s System) interfaces() ([]NetInterface, error) {
+	list, err := s.Interfaces()
+	s.Record.interfaces(list, err)
+	return list, err
 }
 
 func (s System) now() time.Time {
@@ -91,6 +102,12 @@ func (s System) path(elem ...string) string {
 // read returns the content of a regular file, at most limit bytes of it. A FIFO
 // or a device in a file's place is an error: neither may hold us up.
 func (s System) read(limit int64, elem ...string) ([]byte, error) {
+	b, err := s.readFile(limit, elem...)
+	s.Record.file(filepath.Join(elem...), b, err)
+	return b, err
+}
+
+func (s System) readFile(limit int64, elem ...string) ([]byte, error) {
 	f, err := os.OpenFile(s.path(elem...), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -123,6 +140,12 @@ func (s System) text(elem ...string) string {
 
 // list returns the sorted names in a directory.
 func (s System) list(elem ...string) ([]string, error) {
+	names, err := s.listNames(elem...)
+	s.Record.list(filepath.Join(elem...), names, err)
+	return names, err
+}
+
+func (s System) listNames(elem ...string) ([]string, error) {
 	d, err := os.Open(s.path(elem...))
 	if err != nil {
 		return nil, err
@@ -142,6 +165,7 @@ func (s System) linkBase(elem ...string) string {
 	if err != nil {
 		return ""
 	}
+	s.Record.link(filepath.Join(elem...), t)
 	return clean(filepath.Base(t))
 }
 
