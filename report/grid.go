@@ -1,7 +1,9 @@
 package report
 
 import (
-	"github.com/olekukonko/tablewriter"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 )
@@ -40,7 +42,7 @@ func (g *grid) widths() []int {
 	}
 	for _, row := range g.rows {
 		for i, c := range row {
-			w[i] = max(w[i], width(c.text))
+			w[i] = max(w[i], 1, width(c.text)) // an empty cell has its dash
 		}
 	}
 	return w
@@ -78,12 +80,15 @@ func (g *grid) render(s *sink, p palette, limit int) error {
 	if limit > 0 {
 		fit(w, limit)
 	}
-	t := newTable(s)
+	lines := newLines()
+	if err := lines.Start(s); err != nil {
+		return err
+	}
 	head := make([]string, len(g.head))
 	for i, h := range g.head {
 		head[i] = cut(h, w[i])
 	}
-	t.Header(head)
+	lines.Header(nil, lineOf(head, w))
 	for _, row := range g.rows {
 		line := make([]string, len(row))
 		for i, c := range row {
@@ -92,31 +97,32 @@ func (g *grid) render(s *sink, p palette, limit int) error {
 			}
 			line[i] = p.paint(c.tone, cut(c.text, w[i]))
 		}
-		if err := t.Append(line); err != nil {
-			return err
-		}
+		lines.Row(nil, lineOf(line, w))
 	}
-	return t.Render()
+	return lines.Close()
 }
 
-// newTable is the table library without its defaults: it would capitalise and
-// split headers, wrap cells and draw lines.
-func newTable(s *sink) *tablewriter.Table {
-	return tablewriter.NewTable(s,
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders: tw.BorderNone,
-			Symbols: tw.NewSymbols(tw.StyleNone),
-			Settings: tw.Settings{
-				Lines:      tw.LinesNone,
-				Separators: tw.SeparatorsNone,
-			},
-		})),
-		tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithHeaderAlignment(tw.AlignLeft),
-		tablewriter.WithRowAlignment(tw.AlignLeft),
-		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
-		tablewriter.WithRowAutoWrap(tw.WrapNone),
-		tablewriter.WithPadding(tw.Padding{Left: "", Right: "  ", Overwrite: true}),
-		tablewriter.WithEastAsian(tw.Off),
-	)
+// newLines is the table library's own renderer. Its Table, which finds widths,
+// wraps cells and takes values of any type, would do again what a grid has done,
+// and weighs half a megabyte.
+func newLines() *renderer.Blueprint {
+	twwidth.SetEastAsian(false) // as in width: not the locale's
+	return renderer.NewBlueprint(tw.Rendition{
+		Borders: tw.BorderNone,
+		Symbols: tw.NewSymbols(tw.StyleNone),
+		Settings: tw.Settings{
+			Lines:      tw.LinesNone,
+			Separators: tw.SeparatorsNone,
+		},
+	})
+}
+
+// lineOf is one line: cells to the left, each with the gap behind it.
+func lineOf(texts []string, widths []int) tw.Formatting {
+	cells, columns := make(map[int]tw.CellContext, len(texts)), make(tw.Mapper[int, int], len(texts))
+	for i, text := range texts {
+		cells[i] = tw.CellContext{Data: text, Align: tw.AlignLeft, Padding: tw.Padding{Right: strings.Repeat(" ", gap)}}
+		columns[i] = widths[i] + gap
+	}
+	return tw.Formatting{Row: tw.RowContext{Current: cells, Widths: columns}}
 }
