@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"rdmaprobe/probe/hostfacts"
@@ -17,6 +18,8 @@ type ReportOptions struct {
 	Options
 	AllBuilds bool // also evidence from other OS builds
 	AllRows   bool // also rows that newer ones have replaced
+
+	here bool // set by Gather: of a ledger of several hosts this one alone
 }
 
 // Report rebuilds a document from the ledger: for each host, device, port, id,
@@ -43,7 +46,11 @@ func Report(o ReportOptions) (*Document, error) {
 	if err != nil {
 		return r.doc, err
 	}
-	if last := r.past.last(); last != nil {
+	last := r.past.last()
+	if here := r.past.hosts[r.facts.Name]; o.here && here != nil {
+		last, r.hereOnly = here.last, true
+	}
+	if last != nil {
 		r.rebuild(last, o.AllBuilds)
 	}
 	r.doc.Exit = ExitOK
@@ -107,6 +114,9 @@ func (b *rebuilding) placeDevices() {
 		}
 	}
 	for at, id := range owner {
+		if b.hereOnly && at.host != b.facts.Name {
+			continue
+		}
 		if len(b.opts.Devices) > 0 && !slices.Contains(b.opts.Devices, at.name) {
 			continue
 		}
@@ -188,8 +198,9 @@ func (b *rebuilding) rows() {
 		}
 		b.doc.Devices = append(b.doc.Devices, l.dev)
 	}
-	slices.SortFunc(b.doc.Devices, func(x, y Device) int {
-		return cmp.Or(cmp.Compare(x.Host, y.Host), cmp.Compare(x.Name, y.Name))
+	sort.Slice(b.doc.Devices, func(i, j int) bool {
+		x, y := &b.doc.Devices[i], &b.doc.Devices[j]
+		return cmp.Or(cmp.Compare(x.Host, y.Host), cmp.Compare(x.Name, y.Name)) < 0
 	})
 	for host := range b.builds {
 		b.labels[hostIdentity(host)] = &label{host: host}

@@ -39,6 +39,7 @@ type run struct {
 	channel   *sideChannel
 	peersSeen []PeerFacts // other ends that announced themselves; under mu
 	orderly   bool        // the end of the context is how this run is meant to end
+	hereOnly  bool        // a report of this host alone
 
 	exit     exitState // under mu while devices are probed
 	platform struct{ os, build string }
