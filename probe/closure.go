@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -235,11 +236,11 @@ func (h *history) closed(identity, name string, tb bool, n now) []closure {
 		own = append(own, h.tbClosed...)
 	}
 	own = slices.DeleteFunc(own, func(c closure) bool { return !h.holds(c, n) })
-	slices.SortStableFunc(own, func(a, b closure) int {
-		if a.From != b.From {
-			return int(a.From - b.From)
+	sort.SliceStable(own, func(i, j int) bool {
+		if own[i].From != own[j].From {
+			return own[i].From < own[j].From
 		}
-		return b.At.Compare(a.At)
+		return own[i].At.After(own[j].At)
 	})
 	return own
 }

@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -121,10 +122,11 @@ func (h ruleHit) finding() Finding {
 
 // sortFindings puts the worst first, then by code, then by scope.
 func sortFindings(f []Finding) []Finding {
-	slices.SortStableFunc(f, func(a, b Finding) int {
+	sort.SliceStable(f, func(i, j int) bool {
+		a, b := &f[i], &f[j]
 		return cmp.Or(
 			cmp.Compare(severityOrder(a.Severity), severityOrder(b.Severity)),
-			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Message, b.Message))
+			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Message, b.Message)) < 0
 	})
 	return f
 }

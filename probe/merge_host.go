@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"rdmaprobe/rdma"
@@ -199,9 +200,10 @@ func (g *hostGroup) conflicts(names map[string]string) []Conflict {
 		}
 		all = append(all, c)
 	}
-	slices.SortStableFunc(all, func(a, b Conflict) int {
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(idIndex(a.ID), idIndex(b.ID)), cmp.Compare(a.Port, b.Port),
-			cmp.Compare(a.Probe, b.Probe), cmp.Compare(a.OSBuild, b.OSBuild))
+			cmp.Compare(a.Probe, b.Probe), cmp.Compare(a.OSBuild, b.OSBuild)) < 0
 	})
 	return all
 }

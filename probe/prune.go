@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 
 	"rdmaprobe/probe/ledger"
@@ -88,7 +88,10 @@ func (p *Pruned) apply(h *history) error {
 			p.Runs = append(p.Runs, *r)
 		}
 	}
-	slices.SortFunc(p.Runs, func(a, b PrunedRun) int { return cmp.Or(cmp.Compare(a.N, b.N), cmp.Compare(a.Run, b.Run)) })
+	sort.Slice(p.Runs, func(i, j int) bool {
+		a, b := &p.Runs[i], &p.Runs[j]
+		return cmp.Or(cmp.Compare(a.N, b.N), cmp.Compare(a.Run, b.Run)) < 0
+	})
 	done, err := ledger.Prune(p.Path, func(rec *ledger.Record) bool { return !drop[rec.Run] })
 	if err != nil {
 		p.Runs = []PrunedRun{}

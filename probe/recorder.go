@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -140,7 +141,7 @@ func sortRows(d *Document) {
 	for i, dev := range d.Devices {
 		place[dev.Host+"\x00"+dev.Name] = i
 	}
-	at := func(o Observation) int {
+	at := func(o *Observation) int {
 		if o.Device == "" {
 			return -1
 		}
@@ -149,10 +150,11 @@ func sortRows(d *Document) {
 		}
 		return len(place)
 	}
-	slices.SortStableFunc(d.Observations, func(a, b Observation) int {
+	sort.SliceStable(d.Observations, func(i, j int) bool {
+		a, b := &d.Observations[i], &d.Observations[j]
 		return cmp.Or(
 			cmp.Compare(at(a), at(b)), cmp.Compare(a.Device, b.Device),
 			cmp.Compare(idIndex(a.ID), idIndex(b.ID)), cmp.Compare(a.ID, b.ID),
-			cmp.Compare(a.Port, b.Port))
+			cmp.Compare(a.Port, b.Port)) < 0
 	})
 }

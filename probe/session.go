@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"rdmaprobe/probe/guard"
@@ -172,8 +173,8 @@ func (s *session) teardown() {
 	if len(s.undo) == 0 {
 		return
 	}
-	slices.SortStableFunc(s.undo, func(a, b undo) int {
-		return slices.Index(releaseOrder, b.verb) - slices.Index(releaseOrder, a.verb)
+	sort.SliceStable(s.undo, func(i, j int) bool {
+		return slices.Index(releaseOrder, s.undo[i].verb) > slices.Index(releaseOrder, s.undo[j].verb)
 	})
 	r := s.begin(teardownID, 0, nil)
 	last := ""

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"rdmaprobe/probe"
@@ -89,12 +90,13 @@ func Compare(tool probe.Tool, nameA string, a *probe.Document, nameB string, b *
 		x.host = pair.label
 		x.hosts(a, b, pair)
 	}
-	slices.SortStableFunc(x.changes, func(p, q Change) int {
+	sort.SliceStable(x.changes, func(i, j int) bool {
+		p, q := &x.changes[i], &x.changes[j]
 		return cmp.Or(
 			cmp.Compare(slices.Index(ChangeKinds, p.Kind), slices.Index(ChangeKinds, q.Kind)),
 			-cmp.Compare(one(p.Regression), one(q.Regression)),
 			cmp.Compare(p.Host, q.Host), cmp.Compare(p.Device, q.Device), cmp.Compare(p.place, q.place),
-			cmp.Compare(p.What, q.What), cmp.Compare(p.Port, q.Port), cmp.Compare(p.Probe, q.Probe))
+			cmp.Compare(p.What, q.What), cmp.Compare(p.Port, q.Port), cmp.Compare(p.Probe, q.Probe)) < 0
 	})
 	for _, c := range x.changes {
 		if c.Regression {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"rdmaprobe/probe"
@@ -22,8 +23,9 @@ func worstFirst(d *probe.Document) []probe.Finding {
 		place[code] = i - len(probe.FindingCodes())
 	}
 	f := slices.Clone(d.Findings)
-	slices.SortStableFunc(f, func(a, b probe.Finding) int {
-		return cmp.Or(cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]), cmp.Compare(place[a.Code], place[b.Code]))
+	sort.SliceStable(f, func(i, j int) bool {
+		a, b := &f[i], &f[j]
+		return cmp.Or(cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]), cmp.Compare(place[a.Code], place[b.Code])) < 0
 	})
 	return f
 }

@@ -3,7 +3,7 @@ package guard
 import (
 	"bytes"
 	"regexp"
-	"slices"
+	"sort"
 )
 
 // scanner looks for the text by which the Go runtime of a child announces its
@@ -116,7 +116,7 @@ func (s *scanner) look(limit int) {
 			from += i + len(l.text)
 		}
 	}
-	slices.SortFunc(hits, func(a, b hit) int { return a.at - b.at })
+	sort.Slice(hits, func(i, j int) bool { return hits[i].at < hits[j].at })
 	for _, h := range hits {
 		s.take(h)
 	}

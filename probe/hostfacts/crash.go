@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -67,7 +68,7 @@ func crashReports(ctx context.Context, s System, dir string) ([]string, error) {
 			reports = append(reports, report{name, st.ModTime()})
 		}
 	}
-	slices.SortStableFunc(reports, func(a, b report) int { return b.at.Compare(a.at) })
+	sort.SliceStable(reports, func(i, j int) bool { return reports[i].at.After(reports[j].at) })
 	var found []string
 	for _, r := range reports[:min(len(reports), maxReports)] {
 		if ctx.Err() != nil {

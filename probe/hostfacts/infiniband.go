@@ -3,7 +3,7 @@ package hostfacts
 import (
 	"errors"
 	"io/fs"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -142,7 +142,7 @@ func SysfsGIDs(s System, device string, port int) ([]SysfsGID, error) {
 			Netdev: s.text(at("gid_attrs/ndevs", slot)...),
 		})
 	}
-	slices.SortFunc(list, func(a, b SysfsGID) int { return a.Index - b.Index })
+	sort.Slice(list, func(i, j int) bool { return list[i].Index < list[j].Index })
 	return list, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -92,7 +93,7 @@ func parseIOReg(out []byte) ([]Process, error) {
 	for _, p := range procs {
 		list = append(list, *p)
 	}
-	slices.SortFunc(list, func(a, b Process) int { return a.PID - b.PID })
+	sort.Slice(list, func(i, j int) bool { return list[i].PID < list[j].PID })
 	return list, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -103,7 +104,7 @@ func readHolders(ctx context.Context, s System) (p part) {
 	if hidden > 0 {
 		p.miss("rdma_processes", "/proc/*/fd", fmt.Sprintf("%d processes of other users cannot be looked into", hidden))
 	}
-	slices.SortFunc(procs, func(a, b Process) int { return a.PID - b.PID })
+	sort.Slice(procs, func(i, j int) bool { return procs[i].PID < procs[j].PID })
 	p.apply = func(h *Host) {
 		for i := range procs {
 			procs[i].Devices = devicesOf(procs[i].Devices, h.UverbsOfDevice)

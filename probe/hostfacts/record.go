@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"unicode"
@@ -57,7 +58,7 @@ func (r *Record) Sources() []Raw {
 		taken[name] = true
 		all = append(all, Raw{Name: name, What: what, Text: r.sources[what].String()})
 	}
-	slices.SortFunc(all, func(a, b Raw) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	return all
 }
 

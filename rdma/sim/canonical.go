@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -63,11 +64,12 @@ func (w *canonical) object(n *node, t reflect.Type) {
 		fields, names = jsonFields(t)
 	}
 	members := slices.Clone(n.members)
-	slices.SortStableFunc(members, func(a, b member) int {
+	sort.SliceStable(members, func(i, j int) bool {
+		a, b := members[i].key, members[j].key
 		if names != nil {
-			return slices.Index(names, a.key) - slices.Index(names, b.key)
+			return slices.Index(names, a) < slices.Index(names, b)
 		}
-		return strings.Compare(a.key, b.key)
+		return a < b
 	})
 	w.out.WriteByte('{')
 	for i, m := range members {
