@@ -21,6 +21,7 @@ type echo struct {
 	next               uint64 // number of the message that is expected
 	received, verified int
 	missing            int
+	repeated           int // messages that came once more, or after a later one
 	sent               int // by what the client said at its end; 0: not known
 	mismatchAt         string
 	pending            int // slot of a message that is not sent back yet; -1: none
@@ -137,7 +138,9 @@ func (e *echo) run() error {
 		}
 		slot := -1
 		if n >= 0 {
-			slot = e.take(n)
+			if slot, err = e.take(n); err != nil {
+				return err
+			}
 		}
 		if err := e.answer(); err != nil {
 			return err
@@ -170,9 +173,14 @@ func (e *echo) look() (over bool, err error) {
 	return false, context.Cause(e.s.child.Context())
 }
 
-// take keeps the message that arrived, to be sent back.
-func (e *echo) take(n int) int {
-	slot := e.c.near.taken()
+// take keeps the message that arrived, to be sent back. One that comes out of
+// turn was answered or given up: it is counted, and its receive posted again.
+func (e *echo) take(n int) (slot int, err error) {
+	slot = e.c.near.taken()
+	if earlier(e.c.near.slotBytes(slot)[:n], e.next) {
+		e.repeated++
+		return -1, e.c.near.postRecv(e.round.Size)
+	}
 	now := time.Now()
 	if e.first.IsZero() {
 		e.first = now
@@ -180,7 +188,7 @@ func (e *echo) take(n int) int {
 	e.last = now
 	e.received++
 	e.pending, e.pendingLen = slot, n
-	return slot
+	return slot, nil
 }
 
 // check looks at every byte of a message. Its memory is not received into again
@@ -259,6 +267,9 @@ func (e *echo) tell(r *row, err error) {
 	r.o.Data = map[string]any{
 		"count": e.round.Count, "verified": e.verified, "received": e.received, "lost": e.lost(err), "size": e.round.Size,
 	}
+	if e.repeated > 0 {
+		r.o.Data["repeated"] = e.repeated
+	}
 	if span := e.last.Sub(e.first); span > 0 && e.verified > 1 {
 		r.o.Data["rate_bits_per_s"] = int64(float64(e.verified-1) * float64(e.round.Size) * 8 / span.Seconds())
 	}
@@ -283,7 +294,7 @@ func (e *echo) tell(r *row, err error) {
 		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, "ibv_poll_cq", e.verified
 		r.send()
 	case e.sent > 0 && e.verified == e.sent:
-		r.unknown(Timeout, fmt.Sprintf("the client's deadline came after %d of %d messages, and all of them arrived", e.sent, e.round.Count))
+		r.unknown(Timeout, fmt.Sprintf("the client ended after %d of %d messages, and all of them arrived", e.sent, e.round.Count))
 	default:
 		r.unknown(NoCompletion, came)
 	}

@@ -162,6 +162,20 @@ var runCases = []findingCase{
 		s.exchange("mlx5_0", "pingpong.uc", 100, 97, 3)
 		s.confirm("mlx5_0", "pingpong.rc")
 	}, is("uc_message_loss", "warning", "mlx5_0")},
+	{"uc_message_loss", "cut off, and none lost", linuxScene, func(s scene) {
+		o := s.exchange("mlx5_0", "pingpong.uc", 100, 97, 3)
+		o.Reason, o.Data["lost"] = Interrupted, 0
+	}, nil},
+	{"uc_message_loss", "wrong bytes are not missing", linuxScene, func(s scene) {
+		o := s.exchange("mlx5_0", "pingpong.uc", 100, 7, 3)
+		o.Reason, o.Data["lost"] = PayloadMismatch, 0
+	}, nil},
+	{"uc_message_loss", "another size goes over", linuxScene, func(s scene) {
+		lost := *s.exchange("mlx5_0", "pingpong.uc", 100, 0, 3)
+		lost.Data["size"] = 4096
+		s.confirm("mlx5_0", "pingpong.uc")
+		s.d.Observations = append(s.d.Observations, lost)
+	}, is("uc_message_loss", "warning", "mlx5_0")},
 	{"uc_message_loss", "all are missing", linuxScene, func(s scene) { s.exchange("mlx5_0", "pingpong.uc", 100, 0, 3) }, is("pingpong_timeout", "error", "mlx5_0")},
 	{"uc_message_loss", "RC", linuxScene, func(s scene) { s.exchange("mlx5_0", "pingpong.rc", 100, 97, 3) }, is("pingpong_timeout", "error", "mlx5_0")},
 	{"provider_stderr", "noise at teardown", macScene, func(s scene) {

@@ -12,8 +12,9 @@ import (
 // exchange is what a row of the data class says about its messages.
 type exchange struct {
 	count, verified int64
-	known           bool // the counts were recorded
-	cut             bool // the deadline came while messages went through, and none was lost
+	lost            int64 // sent and waited for in vain
+	known           bool  // the counts were recorded
+	cut             bool  // the deadline came while messages went through, and none was lost
 }
 
 func exchangeOf(o *Observation) exchange {
@@ -23,6 +24,9 @@ func exchangeOf(o *Observation) exchange {
 	e.verified, b = dataInt(o.Data, "verified")
 	e.known = a && b
 	lost, told := dataInt(o.Data, "lost")
+	if e.lost = lost; !told {
+		e.lost = e.count - e.verified
+	}
 	e.cut = e.known && told && lost == 0 && e.verified > 0 && o.Reason == Timeout && outcomeOf(o) == guard.Completed
 	return e
 }
@@ -68,6 +72,7 @@ func pingpongTimeout(v *findingView) []findingHit {
 			return "", false
 		}
 		text, ok := unanswered(o)
+		ok = ok && !v.goesOver(o)
 		text = o.ID + ": " + text
 		if e := exchangeOf(o); e.known {
 			text += fmt.Sprintf(" (%d of %d round trips)", e.verified, e.count)
@@ -120,17 +125,27 @@ func (v *findingView) otherIndex(dev *Device) (good, used int64, differ bool) {
 	return 0, 0, false
 }
 
+// goesOver tells whether messages of another size came back over UC: the other
+// end is there, and this size does not get through.
+func (v *findingView) goesOver(o *Observation) bool {
+	return o.ID == "pingpong.uc" && v.confirmedOn(o.Device, o.ID)
+}
+
 func ucMessageLoss(v *findingView) []findingHit {
 	var hits []findingHit
 	for _, name := range v.devicesSeen() {
 		for _, o := range v.of(name, "pingpong.uc") {
 			e := exchangeOf(o)
-			if o.Level != rdma.CapabilityUnknown || o.Reason == Crash || !e.known || e.cut || e.verified <= 0 || e.verified >= e.count {
+			if o.Level != rdma.CapabilityUnknown || o.Reason == Crash || !e.known || e.lost <= 0 || e.verified <= 0 && !v.goesOver(o) {
 				continue
+			}
+			of := ""
+			if n, ok := dataInt(o.Data, "size"); ok {
+				of = fmt.Sprintf(" of %d bytes", n)
 			}
 			h := findingHit{
 				scope: name, seen: keysOf(o),
-				message: fmt.Sprintf("%d of %d round trips over UC came back and were verified, the others are missing: UC drops without notice what it cannot deliver at once", e.verified, e.count),
+				message: fmt.Sprintf("%d of %d round trips%s over UC came back and were verified, %d were lost: UC drops without notice what it cannot deliver at once", e.verified, e.count, of, e.lost),
 				remedy:  "post receives before the other end sends, and expect loss: a program over UC needs its own deadlines",
 			}
 			if v.confirmedOn(name, "pingpong.rc") || v.confirmedOn(name, "qp.rc.create") {

@@ -48,7 +48,7 @@ const unmix = 0xf1de83e19937733d
 // sequence is the number of the message that b holds, as its first word tells;
 // ok is false for a message too short to have one.
 func sequence(b []byte) (seq uint64, ok bool) {
-	if len(b) < 8 {
+	if len(b) < numberSize {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint64(b)*unmix - 1, true

@@ -24,8 +24,8 @@ type pingpong struct {
 	loss  time.Duration
 	seq   uint64
 
-	before  uint64 // seq when the loop began
-	givenUp int    // messages that were not waited for any longer, warm-up included
+	before  uint64   // seq when the loop began
+	givenUp []uint64 // messages that were not waited for any longer, warm-up included
 
 	fill     func(b []byte, seq uint64)
 	mismatch func(b []byte, seq uint64) int
@@ -33,6 +33,7 @@ type pingpong struct {
 
 	arrived, arrivedLen  int // slot and length of a message that the far end has not answered; -1: none
 	verified, lost, late int
+	repeated             int // messages that came once more
 	times                *hdrhistogram.Histogram
 	first, last          time.Time // arrivals, by this receiver's clock
 }
@@ -197,7 +198,7 @@ func (p *pingpong) one(timed bool) error {
 	case err != nil:
 		return err
 	case !back:
-		p.givenUp++
+		p.givenUp = append(p.givenUp, p.seq)
 		if timed && time.Since(start) > p.loss { // else it was on its way when the loop had to end
 			p.lost++
 		}
@@ -259,54 +260,6 @@ func (p *pingpong) overdue() error {
 // errNoCompletion says that a posted send gave no completion in time.
 var errNoCompletion = errors.New("the send did not complete in time")
 
-// check verifies the message that arrived. One that was given up before is late,
-// not an answer.
-func (p *pingpong) check(n int) (bool, error) {
-	near := p.c.near
-	b := near.slotBytes(near.taken())
-	if n == p.size && p.mismatch(b[:n], p.seq) < 0 {
-		return true, nil
-	}
-	if p.isLate(b[:n]) {
-		p.late++
-		return false, near.postRecv(p.size)
-	}
-	return false, p.wrong(b[:n])
-}
-
-// isLate tells whether b is a message that was given up before.
-func (p *pingpong) isLate(b []byte) bool {
-	for back := uint64(1); back <= uint64(p.givenUp) && back < p.seq; back++ {
-		if len(b) == p.size && p.mismatch(b, p.seq-back) < 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// wrong is the error of a message that is not the expected one.
-func (p *pingpong) wrong(b []byte) error {
-	at := -1
-	if len(b) == p.size {
-		at = p.mismatch(b, p.seq)
-	}
-	return &payloadError{seq: p.seq, at: at, got: len(b), want: p.size}
-}
-
-// payloadError is a message whose bytes are not those that were sent.
-type payloadError struct {
-	seq       uint64
-	at        int
-	got, want int
-}
-
-func (e *payloadError) Error() string {
-	if e.at < 0 {
-		return fmt.Sprintf("message %d came back with %d bytes instead of %d", e.seq, e.got, e.want)
-	}
-	return fmt.Sprintf("message %d came back with a wrong byte at offset %d", e.seq, e.at)
-}
-
 // answer is the far end's part where it is in this process: check what arrived
 // and send it back, once the answer before it has completed.
 func (p *pingpong) answer() error {
@@ -323,7 +276,7 @@ func (p *pingpong) answer() error {
 		switch b := far.slotBytes(slot)[:n]; {
 		case n == p.size && mismatch(b, p.seq) < 0:
 			p.arrived, p.arrivedLen = slot, n
-		case p.isLate(b):
+		case p.outOfTurn(b):
 			return far.postRecv(p.size)
 		default:
 			return p.wrong(b)
@@ -388,6 +341,9 @@ func (p *pingpong) summary() map[string]any {
 	d := map[string]any{"count": p.count, "verified": p.verified, "lost": p.lost, "size": p.size}
 	if p.late > 0 {
 		d["late"] = p.late
+	}
+	if p.repeated > 0 {
+		d["repeated"] = p.repeated
 	}
 	if p.s.req.Data.Remote == remoteStock && p.verified > 0 {
 		d["validated"] = "every byte of what came back: the tool receives into the buffer that it sends from"

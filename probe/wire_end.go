@@ -43,6 +43,9 @@ type workArea struct {
 	wc      [4]rdma.IbvWC
 }
 
+// numberSize is the part of a message that carries its number.
+const numberSize = 8
+
 // Work request ids say what completed: receives are even, sends are odd.
 const sendID = 1
 
@@ -108,9 +111,12 @@ func (s *session) sealed() bool {
 // slotBytes is the memory of a slot.
 func (e *wireEnd) slotBytes(slot int) []byte { return e.data[slot*e.size : (slot+1)*e.size] }
 
-// postRecv posts the one receive that the next message needs.
+// postRecv posts the one receive that the next message needs. The number of the
+// message that was in its memory is struck out, so that a receive which completes
+// and brings nothing never looks like that message come again.
 func (e *wireEnd) postRecv(length int) error {
 	b := e.slotBytes(slotRecv0 + e.slot)
+	clear(b[:min(length, numberSize)])
 	w := e.work
 	w.recvSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
 	w.recv = rdma.IbvRecvWR{WRID: e.recvs << 1, SGList: &w.recvSGE, NumSGE: 1}

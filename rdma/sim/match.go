@@ -39,6 +39,7 @@ type activeRule struct {
 	seen     int64 // calls, or work requests, that the keys fit
 	messages int64 // completions that the keys fit
 	lossy    int64 // messages that lose_every counted
+	repeats  int64 // and repeat_every
 }
 
 // pick finds the first rule that fits any of the requests, and counts.

@@ -80,8 +80,10 @@ func checkOutput(n *node, r *rule) error {
 			return n.at(key).errorf("too long: a text has at most %d bytes, all repeats together %d", maxText, maxOutput)
 		}
 	}
-	if r.LoseEvery != nil && *r.LoseEvery < 1 {
-		return n.at("lose_every").errorf("must be 1 or more")
+	for key, every := range map[string]*int{"lose_every": r.LoseEvery, "repeat_every": r.RepeatEvery} {
+		if every != nil && *every < 1 {
+			return n.at(key).errorf("must be 1 or more")
+		}
 	}
 	return nil
 }
@@ -106,6 +108,7 @@ func checkPlace(n *node, v verb, r *rule) error {
 		{"wc_status", r.WCStatus == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
 		{"deliver", r.Deliver == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
 		{"lose_every", r.LoseEvery == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
+		{"repeat_every", r.RepeatEvery == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
 	} {
 		if !effect.here {
 			return n.at(effect.key).errorf("has no effect at %s; allowed at %s", verbRows[v].name, effect.only)

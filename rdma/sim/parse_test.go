@@ -124,6 +124,7 @@ func TestParseErrorsNameLineAndKey(t *testing.T) {
 		{"wc status", ruleLine("ibv_poll_cq", `{"wc_status": "IBV_WC_SUCCESS"}`), 3, "devices[0].calls.ibv_poll_cq[0].wc_status", "RETRY_EXC_ERR"},
 		{"wc elsewhere", ruleLine("ibv_reg_mr", `{"wc": {}}`), 3, "devices[0].calls.ibv_reg_mr[0].wc", "ibv_poll_cq"},
 		{"wc key", ruleLine("ibv_poll_cq", `{"wc": {"status": 1}}`), 3, "devices[0].calls.ibv_poll_cq[0].wc.status", "wr_id, duplicate"},
+		{"repeat", ruleLine("ibv_poll_cq", `{"repeat_every": 0}`), 3, "devices[0].calls.ibv_poll_cq[0].repeat_every", "1 or more"},
 		{"lose", ruleLine("ibv_poll_cq", `{"lose_every": 0}`), 3, "devices[0].calls.ibv_poll_cq[0].lose_every", "1 or more"},
 		{"repeat", ruleLine("ibv_poll_cq", `{"repeat": 99999999}`), 3, "devices[0].calls.ibv_poll_cq[0].repeat", "1048576"},
 		{"output", ruleLine("ibv_poll_cq", `{"repeat": 1000000, "stdout": "`+strings.Repeat("x", 5000)+`"}`), 3, "devices[0].calls.ibv_poll_cq[0].stdout", "too long"},

@@ -108,6 +108,7 @@ type message struct {
 	remote    uint64
 	rkey      uint32
 	effects   effects
+	again     bool // it was there before
 }
 
 // postOne posts one send and plays what comes of it.

@@ -5,23 +5,24 @@ import "encoding/json"
 // rule is how a verb answers when a condition holds. A rule without an effect
 // keeps the transport's default: it shields its case from the rules below it.
 type rule struct {
-	When       when                       `json:"when"`
-	Errno      *string                    `json:"errno"` // "" = fails with errno left unset
-	Fault      fault                      `json:"fault"`
-	Return     *int32                     `json:"return"` // returned as it is; nothing else happens
-	Set        map[string]json.RawMessage `json:"set"`    // what a query fills in
-	WC         *wcEffect                  `json:"wc"`
-	Stdout     string                     `json:"stdout"` // written raw on file descriptor 1
-	FD3        string                     `json:"fd3"`    // written raw on file descriptor 3
-	Stderr     string                     `json:"stderr"` // a line on file descriptor 2
-	Repeat     *int                       `json:"repeat"` // how often the three are written; nil: once
-	RKey       *number                    `json:"rkey"`
-	LKey       *number                    `json:"lkey"`
-	WCStatus   *wcStatus                  `json:"wc_status"`
-	Deliver    *bool                      `json:"deliver"`    // false: a completion without a delivery
-	LoseEvery  *int                       `json:"lose_every"` // every Nth message vanishes silently
-	Source     string                     `json:"source"`     // where it was reported
-	Confidence confidence                 `json:"confidence"`
+	When        when                       `json:"when"`
+	Errno       *string                    `json:"errno"` // "" = fails with errno left unset
+	Fault       fault                      `json:"fault"`
+	Return      *int32                     `json:"return"` // returned as it is; nothing else happens
+	Set         map[string]json.RawMessage `json:"set"`    // what a query fills in
+	WC          *wcEffect                  `json:"wc"`
+	Stdout      string                     `json:"stdout"` // written raw on file descriptor 1
+	FD3         string                     `json:"fd3"`    // written raw on file descriptor 3
+	Stderr      string                     `json:"stderr"` // a line on file descriptor 2
+	Repeat      *int                       `json:"repeat"` // how often the three are written; nil: once
+	RKey        *number                    `json:"rkey"`
+	LKey        *number                    `json:"lkey"`
+	WCStatus    *wcStatus                  `json:"wc_status"`
+	Deliver     *bool                      `json:"deliver"`      // false: a completion without a delivery
+	LoseEvery   *int                       `json:"lose_every"`   // every Nth message vanishes silently
+	RepeatEvery *int                       `json:"repeat_every"` // every Nth message comes once more, into the next receive
+	Source      string                     `json:"source"`       // where it was reported
+	Confidence  confidence                 `json:"confidence"`
 
 	errno int32
 	set   []fieldValue

@@ -368,6 +368,27 @@ func TestLossIsRegular(t *testing.T) {
 	}
 }
 
+// TestRepeats: every second message comes once more, into the next receive, and
+// pushes the one that is meant for it out.
+func TestRepeats(t *testing.T) {
+	p := install(t, roce().calls1("ibv_poll_cq", `{"when": {"qp_type": "UC"}, "repeat_every": 2}`).json())
+	e := newEnd(t, "d0", uc)
+	e.toPeer(p)
+	var came []uint64
+	for i := range uint64(5) {
+		want := fill(e.sendBytes()[:64])
+		want[0] = byte(i)
+		e.sendBytes()[0] = byte(i)
+		e.postRecv(2*i+1, 64)
+		e.postSend(2*i, 64)
+		e.poll()
+		came = append(came, uint64(e.recvBytes()[0]))
+	}
+	if fmt.Sprint(came) != "[0 1 1 3 3]" {
+		t.Errorf("messages %v", came)
+	}
+}
+
 func TestUnlistedDevices(t *testing.T) {
 	profile := `{"profile": 1, "id": "t", "devices": [{"name": "a", "transport": "iwarp", "listed": false}, {"name": "b", "transport": "iwarp"}]}`
 	install(t, profile)

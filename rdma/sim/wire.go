@@ -11,6 +11,7 @@ type effects struct {
 	status    *wcStatus // instead of what would come
 	undeliver bool      // completed, but the bytes are not written
 	lost      bool      // vanishes without a trace
+	again     bool      // comes once more, into the next receive
 	wrID      *number
 	duplicate bool
 }
@@ -29,7 +30,7 @@ func (f effects) push(c *completionQueue, e completion) {
 
 // onMessages reports whether a rule acts on messages.
 func (r *activeRule) onMessages() bool {
-	return r != nil && (r.WC != nil || r.WCStatus != nil || r.Deliver != nil || r.LoseEvery != nil)
+	return r != nil && (r.WC != nil || r.WCStatus != nil || r.Deliver != nil || r.LoseEvery != nil || r.RepeatEvery != nil)
 }
 
 // effectsOn finds what rules do to a message: that of the post verb when it acts
@@ -57,6 +58,10 @@ func (q *queuePair) effectsOn(posted *activeRule, op int32) effects {
 		if r.LoseEvery != nil {
 			r.lossy++
 			f.lost = r.lossy%int64(*r.LoseEvery) == 0
+		}
+		if r.RepeatEvery != nil {
+			r.repeats++
+			f.again = r.repeats%int64(*r.RepeatEvery) == 0
 		}
 	}
 	if r.WC != nil {
@@ -174,6 +179,11 @@ func (q *queuePair) arrive(m *message) {
 	if f.lost {
 		m.done(wcSuccess)
 		return
+	}
+	if f.again && !m.again && len(q.waiting) < maxWaiting {
+		copied := *m
+		copied.from, copied.again = nil, true
+		q.waiting = append(q.waiting, &copied)
 	}
 	q.posted = q.posted[1:]
 	here, there := q.scatter(m, r, f)
