@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
@@ -10,41 +9,6 @@ import (
 
 	"rdmaprobe/probe"
 	"rdmaprobe/rdma"
-)
-
-// The elements of JUnit's XML that build servers agree on.
-type (
-	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Name     string       `xml:"name,attr"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Errors   int          `xml:"errors,attr"`
-		Skipped  int          `xml:"skipped,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
-	}
-	junitSuite struct {
-		Name      string      `xml:"name,attr"`
-		Tests     int         `xml:"tests,attr"`
-		Failures  int         `xml:"failures,attr"`
-		Errors    int         `xml:"errors,attr"`
-		Skipped   int         `xml:"skipped,attr"`
-		Timestamp string      `xml:"timestamp,attr,omitempty"`
-		Cases     []junitCase `xml:"testcase"`
-	}
-	junitCase struct {
-		Class   string        `xml:"classname,attr"`
-		Name    string        `xml:"name,attr"`
-		Seconds string        `xml:"time,attr,omitempty"`
-		Failure *junitMessage `xml:"failure"`
-		Error   *junitMessage `xml:"error"`
-		Skipped *junitMessage `xml:"skipped"`
-		Out     string        `xml:"system-out,omitempty"`
-	}
-	junitMessage struct {
-		Message string `xml:"message,attr"`
-		Text    string `xml:",chardata"`
-	}
 )
 
 // completed is the outcome of a child that reached its end.
@@ -70,11 +34,7 @@ func renderJUnit(w io.Writer, d *probe.Document, o Options) error {
 		all.Errors += s.Errors
 		all.Skipped += s.Skipped
 	}
-	b, err := xml.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return fmt.Errorf("make junit: %w", err)
-	}
-	if _, err := io.WriteString(w, xml.Header+string(b)+"\n"); err != nil {
+	if err := all.write(w); err != nil {
 		return fmt.Errorf("write junit: %w", err)
 	}
 	return nil
