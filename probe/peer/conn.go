@@ -145,22 +145,29 @@ func decode(line []byte) (Message, error) {
 
 // Body reads a message's body as a T and checks it.
 func Body[T interface{ Check() error }](m Message, typ string) (T, error) {
-	var v T
+	var v, none T
+	if err := m.read(typ, &v); err != nil {
+		return none, err
+	}
+	if err := v.Check(); err != nil {
+		return none, err
+	}
+	return v, nil
+}
+
+// read is what Body does for every type alike.
+func (m *Message) read(typ string, v any) error {
 	if m.Type != typ {
 		code := CodeInvalid
 		if !known[m.Type] {
 			code = CodeUnknown
 		}
-		return v, &Failure{code, fmt.Sprintf("the other end sent %.20q where %s was expected", m.Type, typ)}
+		return &Failure{code, fmt.Sprintf("the other end sent %.20q where %s was expected", m.Type, typ)}
 	}
-	if err := json.Unmarshal(m.Body, &v); err != nil {
-		return v, invalid("a %s message that cannot be read", typ)
+	if err := json.Unmarshal(m.Body, v); err != nil {
+		return invalid("a %s message that cannot be read", typ)
 	}
-	if err := v.Check(); err != nil {
-		var none T
-		return none, err
-	}
-	return v, nil
+	return nil
 }
 
 // Expect reads the next message, which has to be of one type.
