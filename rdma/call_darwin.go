@@ -5,6 +5,7 @@ package rdma
 import (
 	"runtime"
 	"sync"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 
@@ -53,4 +54,20 @@ func (l *Library) rawHot(fn, a, b, c uintptr) int32 {
 	r, _, _ := purego.SyscallN(fn, args[:]...)
 	argLists.Put(args)
 	return int32(r)
+}
+
+// rawTurn does b's work, call by call.
+func (l *Library) rawTurn(b *turnBlock) {
+	if b.recvFn != 0 {
+		b.recvValue = uintptr(l.hot(verbPostRecv, b.recvFn, b.qp, uintptr(unsafe.Pointer(b.recv)), uintptr(unsafe.Pointer(b.badRecv))))
+	}
+	if int32(b.recvValue) == 0 && b.sendFn != 0 {
+		b.sendValue = uintptr(l.hot(verbPostSend, b.sendFn, b.qp, uintptr(unsafe.Pointer(b.send)), uintptr(unsafe.Pointer(b.badSend))))
+	}
+	if int32(b.recvValue) != 0 || int32(b.sendValue) != 0 {
+		return
+	}
+	for ; b.polls > 0 && int32(b.pollValue) == 0; b.polls-- {
+		b.pollValue = uintptr(l.hot(verbPollCQ, b.pollFn, b.cq, b.entries, uintptr(unsafe.Pointer(b.wc))))
+	}
 }

@@ -40,8 +40,13 @@ func callErrno()
 //lint:ignore U1000 entered through callHot3ABI0
 func callHot3()
 
-// Entry points of the two above, for runtime.cgocall; set by the assembly.
-var callErrnoABI0, callHot3ABI0 uintptr
+// callTurn posts and polls as its turnBlock says.
+//
+//lint:ignore U1000 entered through callTurnABI0
+func callTurn()
+
+// Entry points of those above, for runtime.cgocall; set by the assembly.
+var callErrnoABI0, callHot3ABI0, callTurnABI0 uintptr
 
 // runtimeCgocall runs fn(arg) on the system stack, outside the scheduler's
 // reach. The name is kept linkable by the Go runtime for purego.
@@ -55,6 +60,7 @@ func runtimeCgocall(fn uintptr, arg unsafe.Pointer) int32
 var (
 	errnoBlocks = sync.Pool{New: func() any { return new(errnoBlock) }}
 	hotBlocks   = sync.Pool{New: func() any { return new(hotBlock) }}
+	turnBlocks  = sync.Pool{New: func() any { return new(turnBlock) }}
 )
 
 // rawCall calls fn. errno is that of this call, 0 when C did not set it.
@@ -83,4 +89,19 @@ func (l *Library) rawHot(fn, a, b, c uintptr) int32 {
 	r := int32(k.result)
 	hotBlocks.Put(k)
 	return r
+}
+
+// rawTurn does b's work in one excursion. As with rawHot, b may stay on the stack
+// where the library cannot call back.
+func (l *Library) rawTurn(b *turnBlock) {
+	if !l.callsBack {
+		runtimeCgocall(callTurnABI0, unsafe.Pointer(b))
+		return
+	}
+	k := turnBlocks.Get().(*turnBlock)
+	*k = *b
+	runtimeCgocall(callTurnABI0, unsafe.Pointer(k))
+	*b = *k
+	*k = turnBlock{}
+	turnBlocks.Put(k)
 }

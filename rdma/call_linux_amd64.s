@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Both functions follow the System V C ABI, not Go's: runtime.cgocall jumps to
+// The functions follow the System V C ABI, not Go's: runtime.cgocall jumps to
 // them on the system stack with the block's address in DI.
 
 GLOBL ·callErrnoABI0(SB), NOPTR|RODATA, $8
@@ -59,6 +59,93 @@ TEXT ·callHot3(SB), NOSPLIT|NOFRAME, $0-0
 	XORL  AX, AX
 	CALL  R10
 	MOVQ  AX, 32(BX)
+	POPQ  BX
+	XORL  AX, AX
+	RET
+
+GLOBL ·callTurnABI0(SB), NOPTR|RODATA, $8
+DATA ·callTurnABI0(SB)/8, $·callTurn(SB)
+
+// NOTE keeps the mark in R12, if there is one, as CallMark.begin does: AX is the
+// verb, and the counts follow the word that holds it.
+#define NOTE(verb, skip) \
+	MOVQ  verb(BX), AX; \
+	TESTQ R12, R12; \
+	JZ    skip; \
+	INCQ  (R12)(AX*8); \
+	MOVL  AX, (R12)
+
+// turnBlock: qp 0, cq 8, recvFn 16, recv 24, badRecv 32, sendFn 40, send 48,
+// badSend 56, pollFn 64, entries 72, wc 80, polls 88, mark 96, recvVerb 104,
+// sendVerb 112, pollVerb 120, recvValue 128, sendValue 136, pollValue 144.
+TEXT ·callTurn(SB), NOSPLIT|NOFRAME, $0-0
+	PUSHQ BX
+	PUSHQ R12
+	PUSHQ R13
+	MOVQ  DI, BX
+	MOVQ  96(BX), R12
+	MOVQ  16(BX), R13
+	TESTQ R13, R13
+	JZ    send
+	NOTE(104, recv)
+
+recv:
+	MOVQ  0(BX), DI
+	MOVQ  24(BX), SI
+	MOVQ  32(BX), DX
+	XORL  AX, AX
+	CALL  R13
+	MOVQ  AX, 128(BX)
+	TESTL AX, AX
+	JNZ   done
+
+send:
+	MOVQ  40(BX), R13
+	TESTQ R13, R13
+	JZ    polls
+	NOTE(112, sendcall)
+
+sendcall:
+	MOVQ  0(BX), DI
+	MOVQ  48(BX), SI
+	MOVQ  56(BX), DX
+	XORL  AX, AX
+	CALL  R13
+	MOVQ  AX, 136(BX)
+	TESTL AX, AX
+	JNZ   done
+
+polls:
+	MOVQ  88(BX), R13
+	TESTQ R13, R13
+	JZ    done
+
+poll:
+	NOTE(120, pollcall)
+
+pollcall:
+	MOVQ  8(BX), DI
+	MOVQ  72(BX), SI
+	MOVQ  80(BX), DX
+	MOVQ  64(BX), R10
+	XORL  AX, AX
+	CALL  R10
+	TESTL AX, AX
+	JNZ   polled
+	DECQ  R13
+	JNZ   poll
+
+polled:
+	MOVQ  AX, 144(BX)
+
+done:
+	TESTQ R12, R12
+	JZ    out
+	MOVL  $0, (R12)
+
+out:
+	POPQ  R13
+	POPQ  R12
 	POPQ  BX
 	XORL  AX, AX
 	RET

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Both functions follow the AAPCS64 C ABI, not Go's: runtime.cgocall jumps to
+// The functions follow the AAPCS64 C ABI, not Go's: runtime.cgocall jumps to
 // them on the system stack with the block's address in R0.
 
 GLOBL ·callErrnoABI0(SB), NOPTR|RODATA, $8
@@ -59,5 +59,86 @@ TEXT ·callHot3(SB), NOSPLIT|NOFRAME, $0-0
 	LDP  16(RSP), (R29, R30)
 	LDP  0(RSP), (R19, R20)
 	ADD  $32, RSP
+	MOVD ZR, R0
+	RET
+
+GLOBL ·callTurnABI0(SB), NOPTR|RODATA, $8
+DATA ·callTurnABI0(SB)/8, $·callTurn(SB)
+
+// NOTE keeps the mark in R20, if there is one, as CallMark.begin does: the counts
+// follow the word that holds the verb.
+#define NOTE(verb, skip) \
+	MOVD verb(R19), R1; \
+	CBZ  R20, skip; \
+	ADD  R1<<3, R20, R2; \
+	MOVD (R2), R3; \
+	ADD  $1, R3; \
+	MOVD R3, (R2); \
+	MOVW R1, (R20)
+
+// turnBlock: qp 0, cq 8, recvFn 16, recv 24, badRecv 32, sendFn 40, send 48,
+// badSend 56, pollFn 64, entries 72, wc 80, polls 88, mark 96, recvVerb 104,
+// sendVerb 112, pollVerb 120, recvValue 128, sendValue 136, pollValue 144.
+TEXT ·callTurn(SB), NOSPLIT|NOFRAME, $0-0
+	SUB  $48, RSP
+	STP  (R19, R20), 0(RSP)
+	STP  (R29, R30), 16(RSP)
+	MOVD R21, 32(RSP)
+	MOVD R0, R19
+	MOVD 96(R19), R20
+	MOVD 16(R19), R21
+	CBZ  R21, send
+	NOTE(104, recv)
+
+recv:
+	MOVD 0(R19), R0
+	MOVD 24(R19), R1
+	MOVD 32(R19), R2
+	BL   (R21)
+	MOVD R0, 128(R19)
+	CBNZW R0, done
+
+send:
+	MOVD 40(R19), R21
+	CBZ  R21, polls
+	NOTE(112, sendcall)
+
+sendcall:
+	MOVD 0(R19), R0
+	MOVD 48(R19), R1
+	MOVD 56(R19), R2
+	BL   (R21)
+	MOVD R0, 136(R19)
+	CBNZW R0, done
+
+polls:
+	MOVD 88(R19), R21
+	CBZ  R21, done
+
+poll:
+	NOTE(120, pollcall)
+
+pollcall:
+	MOVD 8(R19), R0
+	MOVD 72(R19), R1
+	MOVD 80(R19), R2
+	MOVD 64(R19), R9
+	BL   (R9)
+	CBNZW R0, polled
+	SUB  $1, R21
+	CBNZ R21, poll
+
+polled:
+	MOVD R0, 144(R19)
+
+done:
+	CBZ  R20, out
+	MOVW ZR, (R20)
+
+out:
+	MOVD 32(RSP), R21
+	LDP  16(RSP), (R29, R30)
+	LDP  0(RSP), (R19, R20)
+	ADD  $48, RSP
 	MOVD ZR, R0
 	RET

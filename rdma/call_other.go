@@ -8,3 +8,5 @@ const canCall = false
 func (l *Library) rawCall(uintptr, ...uintptr) (uintptr, int) { return 0, 0 }
 
 func (l *Library) rawHot(_, _, _, _ uintptr) int32 { return -1 }
+
+func (l *Library) rawTurn(*turnBlock) {}

@@ -5,6 +5,7 @@ package rdma
 import (
 	"errors"
 	"testing"
+	"unsafe"
 )
 
 func TestOpsTable(t *testing.T) {
@@ -126,7 +127,13 @@ func TestHotCallsDoNotAllocate(t *testing.T) {
 	wc := at[IbvWC](o, 512)
 	send, sbad := at[IbvSendWR](o, 0), at[*IbvSendWR](o, 256)
 	recv, rbad := at[IbvRecvWR](o, 1024), at[*IbvRecvWR](o, 2048)
+	turn, err := NewIbvTurn(o.qp, o.cq)
+	check(t, err)
+	completions := unsafe.Slice(wc, 1)
 	for name, call := range map[string]func(){
+		"Turn": func() {
+			turn.Run(&IbvTurnWork{Recv: recv, BadRecv: rbad, Send: send, BadSend: sbad, WC: completions, Polls: 1})
+		},
 		"Poll":          func() { poller.Poll(16, wc) },
 		"PostSend":      func() { poster.PostSend(send, sbad) },
 		"PostRecv":      func() { poster.PostRecv(recv, rbad) },
@@ -150,6 +157,18 @@ func BenchmarkPoll(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		poller.Poll(16, wc)
+	}
+}
+
+func BenchmarkPostSend(b *testing.B) {
+	f := newFake(b)
+	o := f.open(b, 0)
+	poster, err := NewIbvQPPoster(o.qp)
+	check(b, err)
+	wr, bad := at[IbvSendWR](o, 0), at[*IbvSendWR](o, 256)
+	b.ReportAllocs()
+	for b.Loop() {
+		poster.PostSend(wr, bad)
 	}
 }
 

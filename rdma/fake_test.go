@@ -71,13 +71,19 @@ func newFake(t testing.TB, flags ...string) *fake {
 		t.Fatal(err)
 	}
 	f := &fake{lib: lib, symbols: map[string]uintptr{}}
-	for _, name := range []string{"fake_script", "fake_freed", "fake_count", "fake_watch"} {
+	for _, name := range []string{"fake_script", "fake_freed", "fake_count", "fake_watch", "fake_seen", "fake_empty", "fake_hold"} {
 		if f.symbols[name], err = purego.Dlsym(handle, name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	restore := Use(lib)
-	t.Cleanup(func() { f.script("", 0, 0); f.count(false, 0); restore() })
+	t.Cleanup(func() {
+		f.script("", 0, 0)
+		f.count(false, 0)
+		f.tell("fake_empty", 0)
+		f.tell("fake_hold", 0)
+		restore()
+	})
 	return f
 }
 
@@ -86,6 +92,12 @@ func (f *fake) script(verb string, ret, errno int) {
 	name := append([]byte(verb), 0)
 	purego.SyscallN(f.symbols["fake_script"], uintptr(unsafe.Pointer(&name[0])), uintptr(ret), uintptr(errno))
 	runtime.KeepAlive(name)
+}
+
+// tell calls one of the fake's own functions.
+func (f *fake) tell(name string, arg uintptr) int {
+	r, _, _ := purego.SyscallN(f.symbols[name], arg)
+	return int(int32(r))
 }
 
 // count makes the device list claim n entries.

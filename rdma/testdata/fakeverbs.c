@@ -40,11 +40,22 @@ static int scripted(const char *name, long *ret)
 
 static struct device devices[3];
 static int freed, count_override, has_count_override;
-static uint32_t *watched;
+static uint32_t *watched, seen[32];
+static volatile uint32_t *held;
+static int empty_polls;
 
 int fake_freed(void) { return freed; }
 void fake_count(int on, int n) { has_count_override = on; count_override = n; }
 void fake_watch(uint32_t *mark) { watched = mark; }
+uint32_t fake_seen(int op) { return seen[op]; } // what was watched during the last such call
+void fake_empty(int n) { empty_polls = n; }     // so many polls find nothing
+void fake_hold(volatile uint32_t *p) { held = p; } // polls do not return before *p is set
+
+static void look(int op)
+{
+	if (watched)
+		seen[op] = *watched;
+}
 
 struct device **ibv_get_device_list(int *n)
 {
@@ -70,6 +81,13 @@ const char *ibv_get_device_name(struct device *d) { PTR("ibv_get_device_name"); 
 static int poll_cq(struct object *cq, int n, struct wc *wc)
 {
 	(void)cq;
+	look(OP_POLL_CQ);
+	while (held && !*held)
+		;
+	if (empty_polls > 0) {
+		empty_polls--;
+		return 0;
+	}
 	INT("ibv_poll_cq");
 	if (n > 0) {
 		wc->wr_id = 0x1122334455667788;
@@ -96,8 +114,8 @@ static int post(const char *name, struct wr *wr, struct wr **bad)
 	INT(name);
 	return 0;
 }
-static int post_send(struct object *qp, struct wr *wr, struct wr **bad) { (void)qp; return post("ibv_post_send", wr, bad); }
-static int post_recv(struct object *qp, struct wr *wr, struct wr **bad) { (void)qp; return post("ibv_post_recv", wr, bad); }
+static int post_send(struct object *qp, struct wr *wr, struct wr **bad) { (void)qp; look(OP_POST_SEND); return post("ibv_post_send", wr, bad); }
+static int post_recv(struct object *qp, struct wr *wr, struct wr **bad) { (void)qp; look(OP_POST_RECV); return post("ibv_post_recv", wr, bad); }
 
 struct context *ibv_open_device(struct device *d)
 {
