@@ -4,7 +4,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS := -s -w -X rdmaprobe/cmd.version=$(VERSION) -X rdmaprobe/cmd.commit=$(COMMIT)
 export CGO_ENABLED := 0
 
-.PHONY: all build test deps check unit race cross lab golden docs dist fuzz faults clean
+.PHONY: all build test deps check vuln unit race cross lab golden docs dist fuzz faults clean
 all: build
 
 build:
@@ -19,6 +19,15 @@ check: dist/staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "not gofmt'ed: run gofmt -w ."; exit 1; }
 	cache=$$(mktemp -d) && GOCACHE=$$cache go vet ./...; status=$$?; rm -rf $$cache; exit $$status
 	dist/staticcheck ./...
+	@$(MAKE) --no-print-directory vuln
+
+# Known vulnerabilities in what is called; says so where no database is reached.
+vuln: dist/vuln
+	dist/vuln
+
+dist/vuln: tools/go.mod $(wildcard tools/vuln/*.go)
+	go -C tools test ./vuln
+	go -C tools build -o ../dist/vuln ./vuln
 
 # The tools have a module of their own, so that theirs are not our dependencies.
 dist/staticcheck: tools/go.mod
