@@ -36,6 +36,7 @@ type Redactor struct {
 
 	tokens  []token
 	pattern *regexp.Regexp
+	raw     *rawTokens // once Raw was used
 
 	v4    map[netip.Addr]netip.Addr
 	taken map[netip.Addr]bool // IPv4 stand-ins in use
@@ -98,8 +99,16 @@ func (r *Redactor) Value(v any) (any, error) {
 
 // Learn takes note of the names that a document gives, for the texts of others.
 func (r *Redactor) Learn(d *probe.Document) error {
-	tree, err := treeOf(d)
-	if err == nil && !d.Redacted {
+	if d.Redacted {
+		return nil
+	}
+	return r.LearnValue(d)
+}
+
+// LearnValue is Learn for what else is made of the fields of a document.
+func (r *Redactor) LearnValue(v any) error {
+	tree, err := treeOf(v)
+	if err == nil {
 		r.learn(tree, "", "")
 	}
 	return err

@@ -27,7 +27,7 @@ var libraryName = regexp.MustCompile(`^lib[a-z]+(-[a-z0-9]+)?\.(so(\.\d+)*|dylib
 // knownExt are endings that say what a file is.
 var knownExt = map[string]bool{
 	".json": true, ".jsonl": true, ".txt": true, ".log": true, ".html": true, ".md": true, ".prom": true, ".xml": true, ".so": true,
-	".dylib": true, ".conf": true, ".sh": true, ".ips": true,
+	".dylib": true, ".conf": true, ".sh": true, ".ips": true, ".gz": true,
 }
 
 // part stands in for one name in a path.
@@ -153,7 +153,7 @@ func (r *Redactor) env(name, value string) string {
 }
 
 // pathFlags are flags that name a file.
-var pathFlags = map[string]bool{"--store": true, "--library": true, "--out": true, "--provider": true}
+var pathFlags = map[string]bool{"--store": true, "--library": true, "--out": true, "--provider": true, "--bundle": true}
 
 // command stands in for a command line's words.
 func (r *Redactor) command(args []any) []any {

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/hex"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,15 +50,20 @@ func (r *Redactor) Text(s string) string {
 	if vocabulary[s] {
 		return s
 	}
+	return r.replace(s, r.tokens, r.pattern)
+}
+
+// replace handles the tokens that a pattern finds, and known names between them.
+func (r *Redactor) replace(s string, tokens []token, pattern *regexp.Regexp) string {
 	var b strings.Builder
 	gap, from := 0, 0 // what is not yet written, and where to look
 	for from < len(s) {
-		m := r.pattern.FindStringSubmatchIndex(s[from:])
+		m := pattern.FindStringSubmatchIndex(s[from:])
 		if m == nil {
 			break
 		}
 		start, end, kind := from+m[0], from+m[1], 0
-		for i := range r.tokens {
+		for i := range tokens {
 			if m[2+2*i] >= 0 {
 				kind = i
 			}
@@ -70,7 +76,7 @@ func (r *Redactor) Text(s string) string {
 		if end == len(s) {
 			after = ' '
 		}
-		out, ok := r.tokens[kind].handle(r, s[start:end], before, after)
+		out, ok := tokens[kind].handle(r, s[start:end], before, after)
 		if !ok {
 			_, size := utf8.DecodeRuneInString(s[start:])
 			from = start + size
@@ -150,12 +156,33 @@ func (r *Redactor) addrToken(s string, before, after rune) (string, bool) {
 	host, prefix, _ := strings.Cut(s, "/")
 	out, ok := r.addrText(host)
 	if !ok {
-		return "", false
+		return r.shortMAC(s)
 	}
 	if prefix != "" {
 		out += "/" + prefix
 	}
 	return out, true
+}
+
+// shortMAC stands in for a MAC address without leading zeros, as macOS writes it
+// in its tables: 0:0:5e:0:53:1.
+func (r *Redactor) shortMAC(s string) (string, bool) {
+	groups := strings.Split(s, ":")
+	if len(groups) != 6 {
+		return "", false
+	}
+	var m [6]byte
+	for i, g := range groups {
+		n, err := strconv.ParseUint(g, 16, 8)
+		if err != nil {
+			return "", false
+		}
+		m[i] = byte(n)
+	}
+	for i, b := range r.mac(m) {
+		groups[i] = strconv.FormatUint(uint64(b), 16)
+	}
+	return sameCase(s, strings.Join(groups, ":")), true
 }
 
 // hexToken handles digits without separators, as in enx001122334455.
