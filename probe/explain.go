@@ -1,7 +1,5 @@
 package probe
 
-import "fmt"
-
 // Explanation is the page of one finding code, in plain words, for somebody who
 // has just met it.
 type Explanation struct {
@@ -18,24 +16,25 @@ type Explanation struct {
 
 // findingPage is the part of an Explanation that the rule does not have.
 type findingPage struct {
+	code                           string
 	meaning, concluded, do, verify string
 	sources                        []string
 }
 
-// findingPages has a page for every code of findingRules and for no other.
-var findingPages = joinPages(macPages, macNetworkPages, linuxPages, devicePages, runPages, providerPages)
+// findingPages has a page for every code of findingRules and for no other. They
+// are slices, not maps, here and in other tables of texts: a map is made by code,
+// at every start of every child.
+var findingPages = [][]findingPage{macPages, macNetworkPages, linuxPages, devicePages, runPages, providerPages}
 
-func joinPages(parts ...map[string]findingPage) map[string]findingPage {
-	all := map[string]findingPage{}
-	for _, part := range parts {
-		for code, p := range part {
-			if _, twice := all[code]; twice {
-				panic(fmt.Sprintf("two pages for finding %s", code))
+func pageOf(code string) findingPage {
+	for _, pages := range findingPages {
+		for i := range pages {
+			if pages[i].code == code {
+				return pages[i]
 			}
-			all[code] = p
 		}
 	}
-	return all
+	return findingPage{}
 }
 
 // ExplainFinding is the page of a code; false when there is no such code.
@@ -44,7 +43,7 @@ func ExplainFinding(code string) (Explanation, bool) {
 	if r == nil {
 		return Explanation{}, false
 	}
-	p := findingPages[code]
+	p := pageOf(code)
 	e := Explanation{
 		Code: code, Severity: r.severity, Scope: r.scope,
 		Meaning: p.meaning, Concluded: p.concluded, Do: p.do, Verify: p.verify,

@@ -1,8 +1,9 @@
 package probe
 
 // linuxPages are about Linux hosts: library, providers, nodes and limits.
-var linuxPages = map[string]findingPage{
-	"no_rdma_device": {
+var linuxPages = []findingPage{
+	{
+		code: "no_rdma_device",
 		meaning: "Neither the verbs library nor the kernel has an RDMA device, and nothing else explains it: there is no RDMA hardware, or its driver is not loaded. " +
 			"In a container nothing is there that was not passed in. RDMA in software (soft-RoCE) needs a kernel module which cloud kernels ship in a package of its own.",
 		concluded: "From a listing that worked and was empty, or that said that the kernel has no uverbs (ENOSYS), and from /sys/class/infiniband. " +
@@ -13,7 +14,8 @@ var linuxPages = map[string]findingPage{
 		verify:  "`rdmaprobe devices` lists a device.",
 		sources: []string{"https://github.com/aibrix/PrisKV/issues/6"},
 	},
-	"verbs_library_mismatch": {
+	{
+		code: "verbs_library_mismatch",
 		meaning: "What was taken for the verbs library is not one that can be used: it lacks functions, the loader does not take the file, " +
 			"or libibverbs and a provider are from different releases. The interface between those is versioned, and the loader refuses the pair, so the provider's devices are not listed.",
 		concluded: "From functions of verbs that the library does not have, from a load that failed for another reason than a missing file, " +
@@ -22,7 +24,8 @@ var linuxPages = map[string]findingPage{
 		verify:  "`rdmaprobe devices` lists the device, and the library writes no warning.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/48", "https://github.com/SoftRoCE/rxe-dev/issues/49"},
 	},
-	"provider_library_missing": {
+	{
+		code: "provider_library_missing",
 		meaning: "The kernel knows the device, but libibverbs has no provider, its driver in user space, for it. Many tools then say that there is no hardware; there is. " +
 			"A provider is found by its file and by an entry in libibverbs.d.",
 		concluded: "From a device in sysfs that a working listing leaves out, and from the installed providers, by driver and never by the device's name, or from the library's own warning. " +
@@ -31,7 +34,8 @@ var linuxPages = map[string]findingPage{
 		verify:  "`rdmaprobe devices` lists the device.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/65", "https://github.com/dsx-ai-factory/infra-controller/pull/5251", "https://github.com/NVIDIA/k8s-test-infra/issues/558"},
 	},
-	"provider_abi_mismatch": {
+	{
+		code: "provider_abi_mismatch",
 		meaning: "Kernel and provider speak different versions of the interface between them, or the provider is built for another libibverbs. " +
 			"The library then leaves the device out.",
 		concluded: "From the kernel's verbs ABI against the range of the provider, by facts or by the library's warning, or from the rdmav number in the provider's file name.",
@@ -39,21 +43,24 @@ var linuxPages = map[string]findingPage{
 		verify:    "`rdmaprobe devices` lists the device.",
 		sources:   []string{"https://github.com/SoftRoCE/rxe-dev/issues/74"},
 	},
-	"device_without_provider": {
+	{
+		code:      "device_without_provider",
 		meaning:   "The device registers in the kernel's RDMA class, but its maker ships no verbs provider. It cannot be used through verbs, and other paths to it may work well.",
 		concluded: "From its driver, for which no release of rdma-core has a provider, and from a listing that leaves it out.",
 		do:        "Use it by its own interface (usNIC: libfabric), or ignore it.",
 		verify:    "Nothing to verify: the warning stays as long as the device is there.",
 		sources:   []string{"https://github.com/ofiwg/libfabric/issues/975"},
 	},
-	"verbs_interposer": {
+	{
+		code:      "verbs_interposer",
 		meaning:   "A device is listed that the kernel does not have, and a library is preloaded. That library makes the device; programs that do not preload it will not see it.",
 		concluded: "From a listed device that /sys/class/infiniband does not have, while LD_PRELOAD is set.",
 		do:        "Start the programs in question with the same LD_PRELOAD, or unset it.",
 		verify:    "`env -u LD_PRELOAD rdmaprobe devices` shows what the kernel has.",
 		sources:   []string{"https://github.com/wkljohn/ds4-strix-halo-tp-odinlink/issues/15"},
 	},
-	"uverbs_node_missing": {
+	{
+		code: "uverbs_node_missing",
 		meaning: "A program opens an RDMA device by its node /dev/infiniband/uverbsN. sysfs shows the device and its port, but the node is not there, so it cannot be used. " +
 			"In a container this is the usual case: sysfs comes along by itself, the nodes do not.",
 		concluded: "From sysfs and the contents of /dev/infiniband. It is a warning while another device works. What sysfs says of the port is not taken as usable.",
@@ -64,7 +71,8 @@ var linuxPages = map[string]findingPage{
 			"https://github.com/hustcat/k8s-rdma-device-plugin/issues/8", "https://github.com/MrBr-github/lshca/issues/83",
 		},
 	},
-	"uverbs_permission_denied": {
+	{
+		code: "uverbs_permission_denied",
 		meaning: "The node is there, and this user may not open it: by its mode, or because the container's device rules do not allow it. " +
 			"It says nothing about what the device can do.",
 		concluded: "From access(2), from EACCES or EPERM of the open, or, where neither is known, from the mode and the user id. Which errno the library returned does not matter.",
@@ -72,14 +80,16 @@ var linuxPages = map[string]findingPage{
 		verify:    "`rdmaprobe devices` opens the device as this user.",
 		sources:   []string{"https://github.com/eth-cscs/sarus/issues/19"},
 	},
-	"rdma_cm_node_missing": {
+	{
+		code:      "rdma_cm_node_missing",
 		meaning:   "/dev/infiniband/rdma_cm is not there. Programs that connect through the RDMA connection manager (rping, many storage and container plugins) fail; verbs itself is not affected.",
 		concluded: "From the contents of /dev/infiniband.",
 		do:        "Load rdma_ucm if such programs are used; pass the node into a container.",
 		verify:    "`ls -l /dev/infiniband/rdma_cm`.",
 		sources:   []string{"https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/192"},
 	},
-	"memlock_too_low": {
+	{
+		code:    "memlock_too_low",
 		meaning: "The kernel locks the memory of queues and regions, and counts it against the limit of the process. With a small limit, creating a completion queue or registering memory fails with ENOMEM; where nothing at all may be locked, with EPERM.",
 		concluded: "From ENOMEM of one of these calls, or EPERM under a limit of 0, while the live limit of this very process is not unlimited. With an unlimited one it is never blamed. " +
 			"A limit in limits.conf is read at login only, which is why the two can differ.",
@@ -87,7 +97,8 @@ var linuxPages = map[string]findingPage{
 		verify:  "`ulimit -l` says unlimited, and `rdmaprobe doctor` confirms cq.create.",
 		sources: []string{"https://github.com/openucx/ucx/issues/8229", "https://github.com/openucx/ucx/issues/8746"},
 	},
-	"netdev_without_address": {
+	{
+		code:    "netdev_without_address",
 		meaning: "A RoCE device sends over a network interface, and this one has no address at all. On old kernels a data-path test in this state has frozen the whole machine.",
 		concluded: "From the device's interface and its addresses, both known. Data-path probes are then not tried. " +
 			"A device that is not in use while another one is ACTIVE is left out.",
@@ -95,7 +106,8 @@ var linuxPages = map[string]findingPage{
 		verify:  "`rdmaprobe devices` shows a GID for the address.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/67", "https://github.com/SoftRoCE/rxe-dev/issues/34"},
 	},
-	"configured_gid_index_empty": {
+	{
+		code: "configured_gid_index_empty",
 		meaning: "A variable in the environment fixes the GID index that a program uses, and that slot of the table is empty now. " +
 			"The table is filled anew on link events, so an index that worked yesterday may be another one today.",
 		concluded: "From variables that end in GID_INDEX and the GID tables of the ACTIVE ports that need one. Devices that NCCL_IB_HCA leaves out are not looked at for NCCL's.",
@@ -103,14 +115,16 @@ var linuxPages = map[string]findingPage{
 		verify:    "`rdmaprobe devices` shows an entry at the index, or the variable is gone.",
 		sources:   []string{"https://github.com/NVIDIA/nccl/issues/1333", "https://github.com/NVIDIA/nccl/issues/2157"},
 	},
-	"ib_port_down_no_sm": {
+	{
+		code:      "ib_port_down_no_sm",
 		meaning:   "The InfiniBand port of a virtual function is DOWN and no subnet manager has ever set it up. A virtual function needs GUIDs, and a subnet manager that knows virtual ports.",
 		concluded: "From the port's state, its sm_lid of 0, and the device being a virtual function.",
 		do:        "Set the GUIDs of the function on the host, and run a subnet manager with virtualisation support.",
 		verify:    "`rdmaprobe devices` shows the port ACTIVE and a sm_lid other than 0.",
 		sources:   []string{"https://github.com/k8snetworkplumbingwg/sriov-network-device-plugin/issues/269", "https://github.com/Mellanox/network-operator/issues/249"},
 	},
-	"ib_port_init_no_sm": {
+	{
+		code:      "ib_port_init_no_sm",
 		meaning:   "The InfiniBand port has its physical link and stays in INIT: no subnet manager has given it an address.",
 		concluded: "From the port's state INIT, its sm_lid of 0 and its link.",
 		do:        "Run a subnet manager: opensm on one host, or that of the switch.",

@@ -1,8 +1,9 @@
 package probe
 
 // devicePages are about devices, ports and GID tables.
-var devicePages = map[string]findingPage{
-	"port_down": {
+var devicePages = []findingPage{
+	{
+		code:    "port_down",
 		meaning: "The port is not ACTIVE. Nothing can be sent, and on Thunderbolt nothing can even be allocated. A Thunderbolt port becomes ACTIVE only when both ends have RDMA enabled.",
 		concluded: "From the state that the provider gave. It is for information while another port of the host is ACTIVE, unless the command names the device: " +
 			"then it is an error when none of its ports is ACTIVE.",
@@ -10,21 +11,24 @@ var devicePages = map[string]findingPage{
 		verify:  "`rdmaprobe devices` shows the port ACTIVE.",
 		sources: []string{srcTN3205, "https://github.com/exo-explore/exo/pull/1813"},
 	},
-	"port_unstable": {
+	{
+		code:      "port_unstable",
 		meaning:   "The port's state was not the same each time it was read. One sample would have shown whichever it happened to be; the state is therefore unknown.",
 		concluded: "From several reads of the port's state in one run; `doctor` makes at least three.",
 		do:        "Look at the cable, the optics, the switch port, and then at the adapter.",
 		verify:    "`rdmaprobe doctor` reads the same state each time.",
 		sources:   []string{"https://github.com/ROCm/rccl/issues/1423"},
 	},
-	"gid_table_empty": {
+	{
+		code:      "gid_table_empty",
 		meaning:   "The port is ACTIVE, and a peer can only be addressed by GID, but its table has no entry. In a container this means that the device's interface is in another network namespace.",
 		concluded: "From the whole GID table. InfiniBand ports, which are addressed by LID, are left out. A queue pair is then not taken to RTR.",
 		do:        "Give the interface an address, or use the host's network or a plugin made for RDMA.",
 		verify:    "`rdmaprobe devices` shows entries.",
 		sources:   []string{"https://github.com/Mellanox/network-operator/issues/287", "https://github.com/SoftRoCE/librxe-dev/issues/12"},
 	},
-	"gid_stale": {
+	{
+		code:    "gid_stale",
 		meaning: "The GID table has an entry for an address that the interface no longer has, or never had. Packets with it as their source are not answered.",
 		concluded: "From the table of an ACTIVE RoCE port and the addresses of the interface, both known. The link-local entry that is made from the hardware address is there in any case: " +
 			"it counts only when the interface has no address at all.",
@@ -32,21 +36,24 @@ var devicePages = map[string]findingPage{
 		verify:  "`rdmaprobe devices` shows only entries of present addresses.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/67", "https://github.com/NVIDIA/nccl/issues/1333"},
 	},
-	"gid_type_mismatch": {
+	{
+		code:      "gid_type_mismatch",
 		meaning:   "RoCE has two versions that do not understand each other. One end uses v1 and the other v2, so every packet is lost: RC ends with its retries used up.",
 		concluded: "From the type of the GID used here and the type that the peer announced, unless a ping-pong was verified all the same.",
 		do:        "Use v2 at both ends. Soft-RoCE speaks v2 only.",
 		verify:    "`rdmaprobe probe --pingpong --peer HOST` is confirmed.",
 		sources:   []string{"https://github.com/SoftRoCE/librxe-dev/issues/6", "https://github.com/kvcache-ai/Mooncake/pull/113"},
 	},
-	"mtu_mismatch": {
+	{
+		code:      "mtu_mismatch",
 		meaning:   "The two ends have different active MTUs. A queue pair needs one path MTU that both can carry: rdmaprobe takes the smaller, but a program that takes its own end's value fails.",
 		concluded: "From the active MTU here and the one that the peer announced.",
 		do:        "Set the interfaces of both ends, and the switches, to one MTU.",
 		verify:    "`rdmaprobe devices` shows the same active MTU on both machines.",
 		sources:   []string{"https://github.com/autoscriptlabs/nccl-mesh-plugin/pull/12"},
 	},
-	"transport_needs_rdma_cm": {
+	{
+		code:      "transport_needs_rdma_cm",
 		meaning:   "On iWARP a queue pair is connected by the RDMA connection manager only. A plain transition to RTR is answered with an error that says nothing about what the device can do.",
 		concluded: "From the device's transport. Transitions and data are not attempted; creation is.",
 		do:        "Test the data path with a program of librdmacm, for example rping.",

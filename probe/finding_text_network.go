@@ -1,8 +1,9 @@
 package probe
 
 // macNetworkPages are about addresses, bridges, routes and the side channel.
-var macNetworkPages = map[string]findingPage{
-	"port_in_thunderbolt_bridge": {
+var macNetworkPages = []findingPage{
+	{
+		code: "port_in_thunderbolt_bridge",
 		meaning: "macOS puts all Thunderbolt ports into one bridge at first. A port that is only a member of the bridge has no address of its own, and an RDMA device without an " +
 			"address has no IPv4-mapped GID: programs then fail at RTR with errno 22, which names no cause.",
 		concluded: "From the bridge's members and the port's addresses, both known. Ports with nothing connected are left out.",
@@ -10,7 +11,8 @@ var macNetworkPages = map[string]findingPage{
 		verify:    "`ifconfig` of the port shows an IPv4 address, and `rdmaprobe devices` an IPv4-mapped GID.",
 		sources:   []string{srcTN3205, "https://github.com/exo-explore/exo/issues/1390", "https://github.com/ml-explore/mlx/issues/3207"},
 	},
-	"address_on_bridge_not_port": {
+	{
+		code: "address_on_bridge_not_port",
 		meaning: "The address is on the bridge and not on the port that is its member. Ordinary traffic works, so a ping proves nothing: " +
 			"the GIDs of an RDMA device come from the addresses of its own port.",
 		concluded: "From the addresses of the bridge and of its member, both known.",
@@ -18,7 +20,8 @@ var macNetworkPages = map[string]findingPage{
 		verify:    "`rdmaprobe devices` shows an IPv4-mapped GID for the port's device.",
 		sources:   []string{srcTN3205, "https://github.com/exo-explore/exo/issues/1390"},
 	},
-	"gid_no_ipv4_mapped": {
+	{
+		code: "gid_no_ipv4_mapped",
 		meaning: "The port is up, but its GID table has no entry of the form ::ffff:a.b.c.d. Thunderbolt RDMA addresses its peer by such an entry, " +
 			"and the port has one only while its network interface has an IPv4 address. RTR then fails with errno 22, or is sent an address that was never set.",
 		concluded: "From the whole GID table of an ACTIVE Thunderbolt port. The table is searched by content; no index is assumed.",
@@ -28,7 +31,8 @@ var macNetworkPages = map[string]findingPage{
 			srcTN3205, "https://github.com/ml-explore/mlx/issues/3467", "https://github.com/ml-explore/mlx/pull/4191", "https://github.com/ml-explore/mlx/issues/3389",
 		},
 	},
-	"gid_self_assigned_volatile": {
+	{
+		code: "gid_self_assigned_volatile",
 		meaning: "The IPv4-mapped GID comes from an address in 169.254.0.0/16. macOS takes such an address by itself when no DHCP server answers: minutes after the link came up, " +
 			"and not always the same. Until then there is no GID, and what works today can fail after a restart.",
 		concluded: "From the GID that would be chosen. It is a warning when the last recorded run saw another one on this device, else for information.",
@@ -36,14 +40,16 @@ var macNetworkPages = map[string]findingPage{
 		verify:    "`rdmaprobe devices` shows the fixed address in the GID table, also after the cable was plugged anew.",
 		sources:   []string{"https://github.com/ml-explore/mlx/issues/3467"},
 	},
-	"address_manager_resets": {
+	{
+		code:      "address_manager_resets",
 		meaning:   "exo installs a launch daemon that keeps Thunderbolt services on DHCP and runs every half hour. An address that was set by hand does not survive it.",
 		concluded: "From the daemon's file and a Thunderbolt interface whose address is manual.",
 		do:        "Remove the daemon, or leave the addresses to it.",
 		verify:    "The manual address is still there after an hour.",
 		sources:   []string{"https://github.com/exo-explore/exo"},
 	},
-	"route_not_via_thunderbolt": {
+	{
+		code: "route_not_via_thunderbolt",
 		meaning: "The peer is at the other end of a Thunderbolt link, but the system sends packets for it out of another interface. It happens with self-assigned addresses: " +
 			"one route for all of 169.254.0.0/16 follows the primary interface, often Wi-Fi. A source address alone does not choose the way out.",
 		concluded: "From the peer's address, the routes, and the Thunderbolt interface whose network or link has the peer. Without a known route nothing is concluded.",
@@ -51,14 +57,16 @@ var macNetworkPages = map[string]findingPage{
 		verify:    "`route -n get PEER` names the Thunderbolt interface.",
 		sources:   []string{"https://github.com/swellweb/targetBridge/pull/130"},
 	},
-	"path_filtered": {
+	{
+		code:      "path_filtered",
 		meaning:   "The peer answers ping over the port, but a TCP connection from the port's address does not get through. Something filters connections: a VPN client, a content filter or a firewall.",
 		concluded: "From a ping that was answered and a bound connection that was not made.",
 		do:        "Switch the filter off, or make an exception, on both machines.",
 		verify:    "`rdmaprobe doctor --peer HOST` connects.",
 		sources:   []string{srcTN3205},
 	},
-	"control_channel_on_rdma_port": {
+	{
+		code: "control_channel_on_rdma_port",
 		meaning: "The side channel, over which both ends exchange queue pair numbers, uses the Thunderbolt interface of the RDMA port. " +
 			"Set-ups have been reported that fail often with it and not over another network. The mechanism is not known.",
 		concluded: "From the local address or interface of the side channel.",
@@ -66,7 +74,8 @@ var macNetworkPages = map[string]findingPage{
 		verify:    "`rdmaprobe doctor --peer HOST` no longer says so.",
 		sources:   []string{"https://github.com/exo-explore/exo/pull/1059"},
 	},
-	"control_channel_blocked_local_network": {
+	{
+		code: "control_channel_blocked_local_network",
 		meaning: "macOS asks before a program may talk to the local network. Where that was refused, a connection fails at once with EHOSTUNREACH (65), " +
 			"although the network is fine. It is no fault of RDMA: RDMA was not reached.",
 		concluded: "From a connection that failed at once with EHOSTUNREACH while another program reaches the same address.",

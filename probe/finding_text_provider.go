@@ -1,8 +1,9 @@
 package probe
 
 // providerPages are about what a provider refused.
-var providerPages = map[string]findingPage{
-	"pd_alloc_failed": {
+var providerPages = []findingPage{
+	{
+		code: "pd_alloc_failed",
 		meaning: "ibv_alloc_pd gave no protection domain. Everything else needs one, so nothing after it was tried; " +
 			"programs that go on with the NULL crash in the registration of memory.",
 		concluded: "From the NULL, on a port that is not ACTIVE or while other processes hold RDMA objects.",
@@ -10,7 +11,8 @@ var providerPages = map[string]findingPage{
 		verify:    "`rdmaprobe probe` confirms pd.alloc.",
 		sources:   []string{"https://github.com/exo-explore/exo/issues/2186", "https://github.com/ml-explore/mlx/pull/3802"},
 	},
-	"pd_alloc_failed_port_active": {
+	{
+		code: "pd_alloc_failed_port_active",
 		meaning: "ibv_alloc_pd gave no protection domain although the port is ACTIVE and no other program is known to hold one. " +
 			"On Thunderbolt domains can be lost to programs that died, without an owner that could be ended.",
 		concluded: "From the NULL, the port's state and the processes that are known.",
@@ -18,7 +20,8 @@ var providerPages = map[string]findingPage{
 		verify:    "`rdmaprobe probe` confirms pd.alloc.",
 		sources:   []string{"https://github.com/ml-explore/mlx/issues/3207", srcPDs},
 	},
-	"qp_pool_exhausted": {
+	{
+		code: "qp_pool_exhausted",
 		meaning: "A device has a fixed number of queue pairs, and other processes hold them. Apple documents 10 for Thunderbolt; some devices have fewer. " +
 			"EBUSY here does not mean to try again.",
 		concluded: "From EBUSY, or ENOMEM or NULL at the device's maximum, while other processes are known to hold queue pairs.",
@@ -26,7 +29,8 @@ var providerPages = map[string]findingPage{
 		verify:    "`rdmaprobe probe` confirms the creation.",
 		sources:   []string{srcTN3205, "https://github.com/ml-explore/mlx/pull/4209", "https://github.com/ml-explore/mlx/issues/3162"},
 	},
-	"mr_pool_exhausted": {
+	{
+		code:      "mr_pool_exhausted",
 		meaning:   "A device has a fixed number of memory regions (100 on Thunderbolt, by reports), and other processes hold them. The registration fails, some versions without an errno.",
 		concluded: "From a registration that failed with NULL or ENOMEM while other processes are known to hold regions up to the device's maximum.",
 		do:        "End those processes gently, or let them register fewer and larger regions.",
@@ -36,14 +40,16 @@ var providerPages = map[string]findingPage{
 			"https://github.com/adurham/exo/blob/95cf9690f91a6bdab8dff77ac2b336c95503205c/docs/thunderbolt_rdma_mr_limit.md",
 		},
 	},
-	"mr_register_enomem": {
+	{
+		code:      "mr_register_enomem",
 		meaning:   "Registering a single page failed with ENOMEM, and the process may lock as much memory as it likes. The limit is not the cause; a changed kernel or driver is.",
 		concluded: "From ENOMEM for one page with an unlimited memlock.",
 		do:        "Look at the kernel log, and try the previous kernel.",
 		verify:    "`rdmaprobe probe` confirms mr.register.",
 		sources:   []string{"https://github.com/openucx/ucx/issues/8746"},
 	},
-	"rtr_path_timeout": {
+	{
+		code: "rtr_path_timeout",
 		meaning: "The transition to RTR resolves the peer's address, and the peer was not found in time. With a link-local source GID (index 0) this is common: it does not belong to the path. " +
 			"It says nothing about the transport.",
 		concluded: "From ETIMEDOUT (60 on macOS, 110 on Linux) of the transition to RTR.",
@@ -51,14 +57,16 @@ var providerPages = map[string]findingPage{
 		verify:    "`rdmaprobe probe --pingpong --peer HOST` confirms the transition.",
 		sources:   []string{"https://github.com/ml-explore/mlx/pull/3468", "https://github.com/NVIDIA/nccl/issues/769", srcRdmaperf},
 	},
-	"stale_kernel_resources": {
+	{
+		code:      "stale_kernel_resources",
 		meaning:   "The transition to RTR was refused with EBUSY: the kernel still holds what an earlier program left behind. It has been reported to last until a restart.",
 		concluded: "From EBUSY of the transition to RTR.",
 		do:        "Restart the machine. Do not retry.",
 		verify:    "After the restart the transition is confirmed.",
 		sources:   []string{"https://github.com/ml-explore/mlx/issues/3207"},
 	},
-	"provider_degraded": {
+	{
+		code: "provider_degraded",
 		meaning: "The transition to RTR was refused although the port is ACTIVE and the GID is good. On Thunderbolt this is seen after hours without traffic and after programs that died; " +
 			"errno 96 is ENODATA on macOS. Restarting the program does not help, restarting the machine does.",
 		concluded: "From an errno other than ETIMEDOUT, EBUSY and the \"not supported\" ones, on an ACTIVE port with a GID that can work. A used-up pool comes first.",
@@ -66,7 +74,8 @@ var providerPages = map[string]findingPage{
 		verify:    "The transition is confirmed.",
 		sources:   []string{"https://github.com/exo-explore/exo/issues/1973", srcPDs},
 	},
-	"rtr_not_attempted": {
+	{
+		code: "rtr_not_attempted",
 		meaning: "The transition to RTR changes state in the kernel, and repeated failures of it can wedge a Thunderbolt port until a restart. " +
 			"It needs consent, and what it stands on must be there; here it is not.",
 		concluded: "From the port's GID table, its interface and the kernel's log, whether consent was given or not. `doctor` never asks for a transition and never says so.",

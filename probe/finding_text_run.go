@@ -1,8 +1,9 @@
 package probe
 
 // runPages are about how the children and exchanges of a run ended.
-var runPages = map[string]findingPage{
-	"provider_crashed": {
+var runPages = []findingPage{
+	{
+		code:    "provider_crashed",
 		meaning: "A probe child died inside the verbs library. The library did it, not the question: what was seen before stays, and what was asked for is unknown, not rejected.",
 		concluded: "From a child that ended without its last message, inside the call that it had announced. In later runs of the same boot nothing that allocates is tried on the device, " +
 			"and the refusal says so again.",
@@ -13,7 +14,8 @@ var runPages = map[string]findingPage{
 			"https://github.com/ml-explore/mlx/issues/4192", "https://github.com/ml-explore/mlx/issues/4485", "https://github.com/exo-explore/exo/issues/2186",
 		},
 	},
-	"provider_wedged": {
+	{
+		code: "provider_wedged",
 		meaning: "A call into the verbs library did not come back in time, outside the sending of messages. On Thunderbolt this is known as a wedged provider: queries block as well, " +
 			"and a process that is killed in such a call leaks what it holds. Therefore a child that has allocated is left running there.",
 		concluded: "From the child's end: killed at its deadline, or left running in the call. In later runs of the same boot the refusal says so again.",
@@ -21,14 +23,16 @@ var runPages = map[string]findingPage{
 		verify:    "`rdmaprobe devices` reads the port.",
 		sources:   []string{"https://github.com/exo-explore/exo/issues/1712", "https://github.com/exo-explore/exo/issues/1711", "https://github.com/ml-explore/mlx/issues/3910"},
 	},
-	"child_unkillable": {
+	{
+		code:      "child_unkillable",
 		meaning:   "A probe child did not die of SIGKILL: it sits in the kernel. Nothing more is started on the device while it lives; on Thunderbolt nothing that allocates on any Thunderbolt device.",
 		concluded: "From a child that still lived after the last step that ends one.",
 		do:        "Restart the machine.",
 		verify:    "After the restart `rdmaprobe devices` reads the device.",
 		sources:   []string{"https://github.com/ml-explore/mlx/issues/3910", "https://github.com/ntrdma/ntrdma/issues/18"},
 	},
-	"pingpong_timeout": {
+	{
+		code: "pingpong_timeout",
 		meaning: "Queue pairs were connected and messages sent, and no answer came back in time. On UC a peer that is gone gives no error at all, so only a deadline ends the wait. " +
 			"It does not mean that the transport is rejected.",
 		concluded: "From a ping-pong without a verified round trip (RC: not all), from retries that were used up, or from a call that hung while messages were sent.",
@@ -36,7 +40,8 @@ var runPages = map[string]findingPage{
 		verify:    "`rdmaprobe probe --pingpong --peer HOST` is confirmed.",
 		sources:   []string{"https://github.com/ml-explore/mlx/issues/3910", "https://github.com/SoftRoCE/rxe-dev/issues/47", "https://github.com/NVIDIA/nccl/issues/769"},
 	},
-	"completion_without_delivery": {
+	{
+		code:      "completion_without_delivery",
 		meaning:   "A remote write was reported as done, and the target's bytes did not change. A completion of this provider is no proof of delivery.",
 		concluded: "From a successful completion at the sender and the target's memory, which was compared.",
 		do:        "Let the receiver check the bytes, or send them by SEND and RECV.",
@@ -45,35 +50,40 @@ var runPages = map[string]findingPage{
 			srcTN3205, "https://github.com/hellas-ai/thunderbolt-ibverbs/blob/76ba39b630a70accb72f19388eefe48844b50eb8/bench/results/8845HS-mbp-1x40g/perftest.md",
 		},
 	},
-	"uc_message_loss": {
+	{
+		code:      "uc_message_loss",
 		meaning:   "Some messages over UC arrived and were verified, others vanished. UC has no acknowledgements: a message that arrives before a receive was posted is dropped without notice on ordinary adapters.",
 		concluded: "From a UC ping-pong in which fewer round trips were verified than were made. UC is then not confirmed.",
 		do:        "Prefer RC where it is confirmed. Else post receives before the other end sends.",
 		verify:    "`rdmaprobe probe --pingpong --peer HOST` verifies all round trips.",
 		sources:   []string{"https://github.com/antirez/ds4/pull/1024"},
 	},
-	"provider_stderr": {
+	{
+		code:      "provider_stderr",
 		meaning:   "The verbs library wrote to its standard error. It is kept as evidence and never mixed into results; noise at teardown, for example, is known and harmless.",
 		concluded: "From what a child left there, where no other finding explains it.",
 		do:        "Nothing. Read it when something else looks odd.",
 		verify:    "`rdmaprobe report --json` has the text at child.stderr.",
 		sources:   []string{"https://github.com/ggml-org/llama.cpp/pull/27908", "https://github.com/ggml-org/llama.cpp/pull/26421"},
 	},
-	"required_capability_not_confirmed": {
+	{
+		code:      "required_capability_not_confirmed",
 		meaning:   "`--require` asked for something, and this run did not confirm it. Evidence of earlier runs does not count.",
 		concluded: "From this run's rows: with `-d` each named device must confirm it, else one is enough. Rejected, observed_zero and unknown all fail a requirement.",
 		do:        "Look at the level, its reason and the other findings. Drop `rdma_read`: the binding of rdmaprobe does not expose RDMA READ, so that it can never pass.",
 		verify:    "`rdmaprobe probe -d DEVICE --require WHAT` ends with exit status 0.",
 		sources:   []string{"https://github.com/linux-rdma/perftest/issues/311"},
 	},
-	"device_busy": {
+	{
+		code:      "device_busy",
 		meaning:   "Another rdmaprobe works on the device. Two at once would see each other's objects, so this one waited and then left the device alone.",
 		concluded: "From the device's lock, which was not free within `--timeout`.",
 		do:        "Wait, or give a longer `--timeout`.",
 		verify:    "The same command, when the other run has ended.",
 		sources:   []string{srcRdmaperf},
 	},
-	"probe_interrupted": {
+	{
+		code: "probe_interrupted",
 		meaning: "An earlier run announced a probe, and no outcome of it was ever recorded. The run may have been killed, or the machine may have gone down in the probe. " +
 			"The probe is not repeated by itself until the system was updated.",
 		concluded: "From an intent in the ledger whose run is over. It says that nothing was recorded, not why.",
