@@ -39,16 +39,19 @@ func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock)
 		return a, err
 	}
 	a.result, err = guard.Run(ctx, spec, a.take)
+	if a.result.Stopped {
+		r.note(fmt.Sprintf("the child for %s (pid %d) had been stopped from outside (SIGSTOP); it was continued when it had to end", taskOf(q), a.result.PID))
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		a.broken = "the run was interrupted"
 		return a, nil
 	case err != nil:
-		a.broken, a.starved = "no child could be run: "+err.Error(), starvedOf(err)
+		a.broken, a.starved = "no child could be run: "+err.Error(), starvedOf(err) || starvedText(a.result.Panic)
 		return a, fmt.Errorf("run a child for %s: %w", q.Task, err)
 	case a.result.Panic != "":
 		a.broken = "rdmaprobe's own code failed: " + a.result.Panic
-		a.starved = strings.Contains(a.result.Panic, "pthread_create failed") || strings.HasPrefix(a.result.Panic, "runtime: ")
+		a.starved = starvedText(a.result.Panic)
 		return a, fmt.Errorf("the child for %s failed in rdmaprobe's own code: %s", q.Task, a.result.Panic)
 	}
 	return a, nil
@@ -196,6 +199,9 @@ func (a *attempt) flight(id, device, word string, port int) Observation {
 	if evidence(id).Class == ClassData {
 		o.Data["phase"] = "data"
 	}
+	if res.Killed {
+		o.Data["killed"] = true
+	}
 	o.Reason, o.Detail = a.end(o.Call)
 	return o
 }
@@ -218,6 +224,14 @@ func (a *attempt) end(call string) (Reason, string) {
 		return Stuck, fmt.Sprintf("the child (pid %d) did not die %s", res.PID, where)
 	case res.Interrupted:
 		return Interrupted, "the run was interrupted " + where
+	case res.Killed && res.OutOfMemory:
+		return Exhausted, "the system ended the child " + where + ": memory ran out (SIGKILL)"
+	case res.Killed:
+		return Interrupted, "the child was killed from outside (SIGKILL) " + where + ": by another program, or by the system for want of memory"
+	case res.Outcome == guard.TimedOut && res.Stopped:
+		return Interrupted, "the child had been stopped from outside (SIGSTOP), was continued when its time was over, and then killed " + where
+	case res.Outcome == guard.TimedOut && call == "":
+		return Timeout, "the child was killed outside a provider call: it did not end in time"
 	case res.Outcome == guard.TimedOut:
 		return Timeout, "the child was killed " + where + ", which had not returned in time"
 	}
@@ -226,6 +240,20 @@ func (a *attempt) end(call string) (Reason, string) {
 		text += ": " + res.Signal
 	}
 	return Crash, text
+}
+
+// taskOf names a child for people.
+func taskOf(q *request) string {
+	if q.Device == "" {
+		return q.Task
+	}
+	return q.Task + " on " + q.Device
+}
+
+// starvedText tells the same of a text with which the runtime of a child ended.
+func starvedText(text string) bool {
+	return strings.Contains(text, "pthread_create failed") || strings.HasPrefix(text, "runtime: ") || strings.HasPrefix(text, "fatal error: out of memory") ||
+		strings.HasPrefix(text, "fatal error: failed to reserve")
 }
 
 // starvedOf tells whether an error is about a limit of this user or machine.

@@ -17,7 +17,7 @@ import (
 // above.
 type closure struct {
 	From  Class
-	Event string // crashed, stuck, left, timed_out, rtr_failed, interrupted, holder
+	Event string // crashed, killed, stuck, left, timed_out, rtr_failed, interrupted, holder
 	Probe string // only this probe is closed; "" means all
 	Call  string
 	At    time.Time
@@ -56,6 +56,7 @@ func (c closure) data() map[string]any {
 
 var eventWords = map[string]string{
 	"crashed":     "the provider crashed",
+	"killed":      "a child was killed from outside",
 	"timed_out":   "a provider call did not return in time",
 	"left":        "a child was left running in a provider call",
 	"stuck":       "a child could not be killed",
@@ -110,6 +111,12 @@ func closureOf(o *Observation, tb bool) (c closure, ok bool) {
 			c.PID = o.Child.PID
 			return c, true
 		}
+	}
+	// Who kills a child from outside says nothing about the provider; on Thunderbolt
+	// that costs what it held, and can wedge the port.
+	if killed, _ := o.Data["killed"].(bool); killed && tb && o.Call != "" && classOf(o) >= ClassCreate {
+		c.Event = "killed"
+		return c, true
 	}
 	return rtrClosure(o, tb)
 }

@@ -171,10 +171,13 @@ func providerWedged(v *findingView) []findingHit {
 		return text, inFlight(o, guard.TimedOut, guard.Left) && !inData(o)
 	}, func(e pastEvent) (string, bool) {
 		text := "not tried again, because a provider call did not return" + e.when()
+		if e.event == "killed" {
+			text = "not tried again, because a child was killed from outside" + e.when() + ", which leaks what it held and can wedge the port"
+		}
 		if e.event == "left" && e.pid > 0 {
 			text += fmt.Sprintf("; its child (pid %d) was left running", e.pid)
 		}
-		return text, (e.event == "timed_out" || e.event == "left") && !e.data
+		return text, e.event == "killed" || (e.event == "timed_out" || e.event == "left") && !e.data
 	}, func(device string, again bool, h *findingHit) {
 		h.remedy = v.resetRemedy(device)
 		if again {

@@ -207,8 +207,11 @@ func (r *run) mergeDevice(seen Device) {
 
 // fill adds a row for every id that a device has none of.
 func (r *run) fill(d Device) {
-	have := map[string]bool{}
+	have, enumerated := map[string]bool{}, true
 	for _, o := range r.doc.Observations {
+		if o.ID == "dev.enumerate" && o.Host == d.Host && o.Run == r.doc.Run.ID {
+			enumerated = o.Level != rdma.CapabilityUnknown
+		}
 		if o.Device == d.Name && o.Host == d.Host {
 			have[o.ID] = true
 		}
@@ -219,13 +222,19 @@ func (r *run) fill(d Device) {
 		}
 		o := Observation{Host: d.Host, ID: e.ID, Device: d.Name, Level: rdma.CapabilityUnknown, Reason: NotTried, Detail: notTried[e.ID]}
 		if !d.Listed {
-			o.Reason, o.Detail = Precondition, "the library does not list the device"
+			o.Reason, o.Detail = Precondition, unlistedWhy[enumerated]
 		}
 		if e.Ports && len(d.Ports) == 1 {
 			o.Port = d.Ports[0].Num
 		}
 		r.observe(o)
 	}
+}
+
+// unlistedWhy says why nothing was tried on a device that only the kernel has: the
+// library gave a list without it, or none.
+var unlistedWhy = map[bool]string{
+	true: "the library does not list the device", false: "the library gave no list of devices: see dev.enumerate",
 }
 
 // notTried says why nobody tried an id, where that is always the same.

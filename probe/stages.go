@@ -95,7 +95,7 @@ func (s *session) registerMR(id string, pd rdma.RDMAPD, size, access int) (rdma.
 	r := s.begin(id, 0, map[string]any{"memory": "mmap", "length": size, "access": accessNames(access)})
 	buf, err := rdma.MapBuffer(size)
 	if err != nil {
-		r.unknown(Invalid, err.Error())
+		r.unknown(reasonOfMapping(err), err.Error())
 		return 0, nil
 	}
 	mr, err := rdma.IbvRegMr(pd, buf.Addr(), uintptr(size), access)
@@ -108,6 +108,14 @@ func (s *session) registerMR(id string, pd rdma.RDMAPD, size, access int) (rdma.
 	r.o.Data = map[string]any{"lkey": rdma.Ibv_mr_lkey(mr), "rkey": rdma.Ibv_mr_rkey(mr)}
 	r.confirmed("ibv_reg_mr", nonNull, nil)
 	return mr, buf
+}
+
+// reasonOfMapping is why there is no memory to register: no provider was asked.
+func reasonOfMapping(err error) Reason {
+	if starvedOf(err) {
+		return Exhausted
+	}
+	return Invalid
 }
 
 // createQP is the stage qp.TYPE.create; 0 when it did not succeed.

@@ -61,6 +61,11 @@ var literals = []struct {
 	{hitStarved, []byte("fakecgo: pthread_create failed")},
 	{hitStarved, []byte("runtime: failed to create new OS thread")},
 	{hitStarved, []byte("runtime: out of memory")},
+	{hitStarved, []byte("runtime: cannot allocate memory")},
+	{hitStarved, []byte("fatal error: out of memory")},
+	{hitStarved, []byte("fatal error: failed to reserve page summary memory")},
+	{hitStarved, []byte("runtime: eventfd failed with")},
+	{hitStarved, []byte("runtime: epollcreate failed with")},
 }
 
 var (

@@ -63,6 +63,14 @@ func TestScanner(t *testing.T) {
 			"fakecgo: pthread_create failed: 11\nSIGABRT: abort\nPC=0x7f12 m=0 sigcode=18446744073709551610\n\ngoroutine 0 [idle]:\n", "",
 			"fakecgo: pthread_create failed: 11",
 		},
+		"no memory": {
+			"fatal error: out of memory allocating heap arena map\n\nruntime stack:\nruntime.throw({0x8d4a6a?, 0x8c0ac6?})\n", "",
+			"fatal error: out of memory allocating heap arena map",
+		},
+		"no descriptor": {
+			"runtime: eventfd failed with 24\nfatal error: runtime: eventfd failed\n\ngoroutine 1 gp=0x1d [running]:\n", "",
+			"runtime: eventfd failed with 24",
+		},
 		"panic":                  {fixturePanic, "", "panic: runtime error: invalid memory address or nil pointer dereference"},
 		"panic in noise":         {quiet + "x" + fixturePanic + quiet, "", "panic: runtime error: invalid memory address or nil pointer dereference"},
 		"fatal":                  {fixtureFatal, "", "fatal error: concurrent map writes"},

@@ -68,6 +68,12 @@ var (
 		<-c.Context().Done()
 		must(c.Done(context.Cause(c.Context()).Error()))
 	})
+	_ = child("stops itself", func(c *Child) {
+		must(c.Send("stopping", os.Getpid()))
+		must(syscall.Kill(os.Getpid(), syscall.SIGSTOP))
+		<-c.Context().Done()
+		must(c.Done(context.Cause(c.Context()).Error()))
+	})
 	_ = child("too large", func(c *Child) {
 		err := c.Send("observation", strings.Repeat("x", maxLine))
 		must(c.Done(err != nil))

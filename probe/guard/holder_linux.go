@@ -94,11 +94,6 @@ func heirOf(lock os.FileInfo) int {
 // ProcessAlive reports whether the process exists and has not ended. One that
 // has ended and was not reaped yet is dead: it holds nothing any more.
 func ProcessAlive(pid int) bool {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	// The state follows the name, which stands in brackets and may hold any.
-	rest := bytes.TrimSpace(b[bytes.LastIndexByte(b, ')')+1:])
-	return len(rest) > 0 && rest[0] != 'Z' && rest[0] != 'X'
+	s := stateOf(pid)
+	return s != 0 && s != 'Z' && s != 'X'
 }

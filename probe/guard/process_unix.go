@@ -24,6 +24,7 @@ type process struct {
 
 	out     output // of the drainer until outEnd is closed
 	foreign int64  // of the reader until messages is closed
+	kills   int64  // memoryKills at the start
 
 	stdin, stdout, msgs *os.File
 	gone                chan struct{} // closed when nobody takes messages any more
@@ -39,6 +40,7 @@ func start(s Spec) (*process, error) {
 	}
 	var fs files
 	defer fs.closeTheirs()
+	kills := memoryKills()
 	cmd, ours, err := command(s, &fs)
 	s.Lock.lend()
 	if err == nil {
@@ -50,7 +52,7 @@ func start(s Spec) (*process, error) {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
 	p := &process{
-		cmd: cmd, page: fs.mapped,
+		kills: kills, cmd: cmd, page: fs.mapped,
 		messages: make(chan Message), outEnd: make(chan struct{}), exited: make(chan error, 1),
 		stdin: ours.stdin, stdout: ours.stdout, msgs: ours.messages,
 		gone: make(chan struct{}),

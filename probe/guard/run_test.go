@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,7 +99,7 @@ func TestEndsByItself(t *testing.T) {
 		{"exit 2", Result{Outcome: Crashed, Exit: "exit status 2"}},
 		{"crash in C", Result{Outcome: Crashed, Exit: "exit status 2", Signal: "SIGSEGV: segmentation violation", InCall: true, Verb: "ibv_get_device_list", Calls: 1}},
 		{"crash in noise", Result{Outcome: Crashed, Exit: "exit status 2", Signal: "SIGSEGV: segmentation violation", InCall: true, Verb: verb[2], Calls: 7}},
-		{"signal", Result{Outcome: Crashed, Exit: "signal: killed", Signal: "SIGKILL: killed", InCall: true, Verb: verb[0], Calls: 1}},
+		{"signal", Result{Outcome: Crashed, Exit: "signal: killed", Signal: "SIGKILL: killed", Killed: true, InCall: true, Verb: verb[0], Calls: 1}},
 		{"nil dereference", Result{Outcome: Crashed, Exit: "exit status 2", Panic: "panic: runtime error: invalid memory address or nil pointer dereference"}},
 		{"unlock", Result{Outcome: Crashed, Exit: "exit status 2", Panic: "fatal error: sync: unlock of unlocked mutex"}},
 		{"bad memory", Result{Outcome: Crashed, Exit: "exit status 2", Signal: "SIGSEGV: segmentation violation"}},
@@ -107,8 +109,8 @@ func TestEndsByItself(t *testing.T) {
 	} {
 		t.Run(tc.helper, func(t *testing.T) {
 			res, _ := runChild(t, patient.as(tc.helper))
-			got := Result{Outcome: res.Outcome, Exit: res.Exit, Signal: res.Signal, Panic: res.Panic, InCall: res.InCall, Verb: res.Verb, Calls: res.Calls}
-			if got.Outcome != tc.want.Outcome || got.Exit != tc.want.Exit || got.Signal != tc.want.Signal || got.Panic != tc.want.Panic ||
+			got := Result{Outcome: res.Outcome, Exit: res.Exit, Signal: res.Signal, Killed: res.Killed, Panic: res.Panic, InCall: res.InCall, Verb: res.Verb, Calls: res.Calls}
+			if got.Outcome != tc.want.Outcome || got.Exit != tc.want.Exit || got.Signal != tc.want.Signal || got.Killed != tc.want.Killed || got.Panic != tc.want.Panic ||
 				got.InCall != tc.want.InCall || got.Verb != tc.want.Verb || got.Calls != tc.want.Calls {
 				t.Errorf("got  %+v\nwant %+v\nstderr %s", got, tc.want, res.Stderr)
 			}
@@ -180,6 +182,27 @@ func TestDeadlineOfASlowStart(t *testing.T) {
 		if got := (header{Soft: time.Minute, Began: tt.began}).left(); got < tt.least || got > tt.most {
 			t.Errorf("began %v, left %v: want %v to %v", tt.began, got, tt.least, tt.most)
 		}
+	}
+}
+
+// A child that somebody stopped is continued when it has to end, and ends in order.
+func TestStopped(t *testing.T) {
+	if runtime.GOOS == "freebsd" {
+		t.Skip("NOT CHECKED: whether a process is stopped is not known here")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var got []string
+	res, err := Run(ctx, patient.as("stops itself"), func(m Message) {
+		got = append(got, m.Type)
+		pid, err := strconv.Atoi(string(m.Body))
+		for err == nil && !stopped(pid) {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	})
+	if err != nil || res.Outcome != Completed || !res.Stopped || !slices.Equal(res.Rungs, []string{"SIGTERM", "SIGCONT"}) || !slices.Equal(got, []string{"stopping", "done"}) {
+		t.Errorf("%v %+v, messages %q", err, res, got)
 	}
 }
 

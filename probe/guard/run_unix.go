@@ -162,10 +162,13 @@ func (r *run) climb() {
 	}
 	switch r.rung {
 	case onTerm:
+		stopped := stopped(r.res.PID)
 		r.send(syscall.SIGTERM, "SIGTERM")
+		r.wake(stopped)
 		r.next(onKill, time.Now().Add(r.spec.Ladder.Kill))
 	case onKill:
 		if r.spec.Leave && !r.idle() {
+			r.wake(stopped(r.res.PID)) // it is to end by itself
 			r.res.Rungs = append(r.res.Rungs, "left")
 			r.end(Left)
 			return
@@ -199,6 +202,15 @@ func (r *run) drain() {
 		_ = f.SetReadDeadline(time.Now()) // they pass on what they have read
 	}
 	r.next(onDrained, time.Now().Add(drainGrace))
+}
+
+// wake continues a child that somebody else has stopped: it can end in order then,
+// and release what it holds.
+func (r *run) wake(stopped bool) {
+	if stopped {
+		r.res.Stopped = true
+		r.send(syscall.SIGCONT, "SIGCONT")
+	}
 }
 
 // end stops waiting for a child that lives.

@@ -47,6 +47,9 @@ func (r *run) judge(ps *os.ProcessState) {
 			return
 		}
 		r.res.Signal = signalText(status.Signal())
+		if r.res.Killed = status.Signal() == syscall.SIGKILL; r.res.Killed {
+			r.res.OutOfMemory = r.p.kills >= 0 && memoryKills() > r.p.kills
+		}
 	}
 	if r.done || status.ExitStatus() != goCrash && !aborted(status) {
 		return // whatever its output looks like

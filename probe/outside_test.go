@@ -1,0 +1,67 @@
+package probe
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rdmaprobe/probe/guard"
+)
+
+// What somebody else does to a child is no fault of the provider, and closes
+// nothing: but on Thunderbolt, where a killed child leaks what it held.
+func TestEndsFromOutside(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name        string
+		result      guard.Result
+		reason      Reason
+		says        string
+		plain, inTB string // the event that closes the device, "" for none
+	}{
+		{"killed", guard.Result{Outcome: guard.Crashed, Killed: true, Signal: "SIGKILL: killed"}, Interrupted, "killed from outside (SIGKILL) in ibv_reg_mr", "", "killed"},
+		{"memory", guard.Result{Outcome: guard.Crashed, Killed: true, OutOfMemory: true}, Exhausted, "memory ran out", "", "killed"},
+		{"stopped", guard.Result{Outcome: guard.TimedOut, Stopped: true}, Interrupted, "stopped from outside (SIGSTOP)", "", ""},
+		{"crash", guard.Result{Outcome: guard.Crashed, Signal: "SIGSEGV: segmentation violation"}, Crash, "SIGSEGV", "crashed", "crashed"},
+		{"hang", guard.Result{Outcome: guard.TimedOut}, Timeout, "in ibv_reg_mr, which had not returned", "timed_out", "timed_out"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.result.PID, tt.result.InCall, tt.result.Verb = 7, true, "ibv_reg_mr"
+			a := &attempt{result: tt.result, last: callMessage{Verb: "ibv_reg_mr", ID: "mr.register", Device: "d"}}
+			o := a.lost("d", "mr", 1, []string{"mr.register", "mr.rkey"})[0]
+			if o.ID != "mr.register" || o.Reason != tt.reason || !strings.Contains(o.Detail, tt.says) || !Sound(o) {
+				t.Errorf("%s: %q, %s; want %q and %q", o.ID, o.Reason, o.Detail, tt.reason, tt.says)
+			}
+			for tb, want := range map[bool]string{false: tt.plain, true: tt.inTB} {
+				c, _ := closureOf(&o, tb)
+				if c.Event != want {
+					t.Errorf("Thunderbolt %v: closed by %q, want %q", tb, c.Event, want)
+				}
+			}
+		})
+	}
+}
+
+// A child of ours that the system denied memory or descriptors is short of them,
+// and no provider has to do with it.
+func TestStarvedChild(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"runtime: out of memory: cannot allocate 4194304-byte block (3735552 in use)", "fatal error: out of memory allocating heap arena map",
+		"fatal error: failed to reserve page summary memory", "runtime: eventfd failed with 24", "fakecgo: pthread_create failed: 11",
+	} {
+		if !starvedText(text) {
+			t.Errorf("%q is not taken for want of something", text)
+		}
+	}
+	if starvedText("panic: runtime error: index out of range [3] with length 3") {
+		t.Error("a panic of ours is no want of anything")
+	}
+	if got := reasonOfMapping(fmt.Errorf("map: %w", syscall.ENOMEM)); got != Exhausted {
+		t.Errorf("no memory is %q", got)
+	}
+	if got := reasonOfMapping(fmt.Errorf("the size must be from 1")); got != Invalid {
+		t.Errorf("a wrong size is %q", got)
+	}
+}
