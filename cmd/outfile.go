@@ -24,28 +24,30 @@ type outFile struct {
 	failed error // the first failed write: what is in the file is then not whole
 }
 
-// openOut prepares the file. It fails before anything is probed where the result
-// could not be written.
-func openOut(path string) (*outFile, error) {
+// openOut prepares the file of --out.
+func openOut(path string) (*outFile, error) { return openFile("--out", path, 0o644, true) }
+
+// openFile prepares a file that a flag names. It fails before anything is probed
+// where the result could not be written. An old file may keep its mode.
+func openFile(flag, path string, mode fs.FileMode, keepMode bool) (*outFile, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	mode := fs.FileMode(0o644)
 	old, err := os.Stat(path)
 	switch {
 	case err == nil && !old.Mode().IsRegular():
-		return nil, &probe.UsageError{Text: fmt.Sprintf("--out %s: it is not a regular file", path)}
-	case err == nil:
+		return nil, &probe.UsageError{Text: fmt.Sprintf("%s %s: it is not a regular file", flag, path)}
+	case err == nil && keepMode:
 		mode = old.Mode().Perm()
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, &probe.UsageError{Text: fmt.Sprintf("--out: %v", err)}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, &probe.UsageError{Text: fmt.Sprintf("%s: %v", flag, err)}
 	}
 	var random [6]byte
 	rand.Read(random[:]) // never fails
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+hex.EncodeToString(random[:]))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return nil, &probe.UsageError{Text: fmt.Sprintf("--out: %v", err)}
+		return nil, &probe.UsageError{Text: fmt.Sprintf("%s: %v", flag, err)}
 	}
 	if old != nil {
 		_ = f.Chmod(mode) // the umask may have taken something from it; where modes do not exist it does not matter
@@ -106,8 +108,7 @@ func (a *app) startOut() error {
 	if a.outPath == "" || a.outPath == "-" || a.file != nil {
 		return nil
 	}
-	p, _ := a.providerOptions() // a wrong one is told by the command
-	if store, err := probe.StorePath(probe.Options{Store: a.store, Provider: p}); err == nil && samePath(store, a.outPath) {
+	if a.isLedger(a.outPath) {
 		return &probe.UsageError{Text: fmt.Sprintf("--out %s: that is the ledger", a.outPath)}
 	}
 	f, err := openOut(a.outPath)
@@ -116,6 +117,13 @@ func (a *app) startOut() error {
 	}
 	a.file, a.out = f, f
 	return nil
+}
+
+// isLedger tells whether a file is the ledger of this command.
+func (a *app) isLedger(path string) bool {
+	p, _ := a.providerOptions() // a wrong one is told by the command
+	store, err := probe.StorePath(probe.Options{Store: a.store, Provider: p})
+	return err == nil && samePath(store, path)
 }
 
 func samePath(a, b string) bool {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type reportFlags struct {
 	diff   bool
 	failOn string
 	prune  age
+	bundle bundleFlags
 }
 
 // failWords are what --fail-on takes.
@@ -34,11 +36,18 @@ func (a *app) report() *cobra.Command {
 			"saw differently is shown.\n\n" +
 			"--diff A B tells what changed from A to B. Each is a file, or an OS build of the\n" +
 			"ledger; build:NAME is always a build.\n\n" +
-			"--prune AGE drops old runs from the ledger that nothing stands on any more.",
+			"--prune AGE drops old runs from the ledger that nothing stands on any more.\n\n" +
+			"--bundle FILE packs what a maintainer needs to see of this machine into one file:\n" +
+			"the report after a listing, the ledger's rows, selftest, what each source of host\n" +
+			"facts gave. Nothing is created on any device. All of it is redacted, unless\n" +
+			"--redact=false is given; --dry-run prints it and writes nothing.",
 		Example: "  rdmaprobe report\n  rdmaprobe report node-a.json node-b.json -o html --out cluster.html\n" +
 			"  rdmaprobe report --diff before.json after.json --fail-on regression\n  rdmaprobe report --diff build:25F84 build:25G10\n" +
-			"  rdmaprobe report --redact --redact-key SECRET --json\n  rdmaprobe report --prune 90d",
-		RunE: func(_ *cobra.Command, args []string) error { return a.runReport(&f, args) },
+			"  rdmaprobe report --redact --redact-key SECRET --json\n  rdmaprobe report --prune 90d\n  rdmaprobe report --bundle rdma.tar.gz",
+		RunE: func(c *cobra.Command, args []string) error {
+			f.bundle.asked, f.bundle.redact = c.Flags().Changed("bundle"), a.redact || !c.Flags().Changed("redact")
+			return a.runReport(c.Context(), &f, args)
+		},
 	}
 	fl := c.Flags()
 	fl.VarP((*deviceNames)(&f.Devices), "device", "d", "only these devices (repeatable, or a,b)")
@@ -46,11 +55,13 @@ func (a *app) report() *cobra.Command {
 	fl.BoolVar(&f.diff, "diff", false, "say what changed from the first to the second file or OS build")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit 1 on: "+strings.Join(failWords, ", "))
 	_ = c.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(failWords, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
+	fl.StringVar(&f.bundle.path, "bundle", "", "pack what this machine tells about itself, redacted, into this file (.tar.gz)")
+	fl.BoolVar(&f.bundle.dryRun, "dry-run", false, "with --bundle: print what would be packed, and write nothing")
 	fl.Var(&f.prune, "prune", "drop runs older than this that nothing stands on, such as 90d or 12h")
 	return c
 }
 
-func (a *app) runReport(f *reportFlags, args []string) error {
+func (a *app) runReport(ctx context.Context, f *reportFlags, args []string) error {
 	var err error
 	devices := f.Devices
 	if f.Options, err = a.options(); err != nil {
@@ -64,6 +75,10 @@ func (a *app) runReport(f *reportFlags, args []string) error {
 		return &probe.UsageError{Text: "--fail-on regression goes with --diff"}
 	case f.diff && f.failOn != "" && f.failOn != "regression":
 		return &probe.UsageError{Text: fmt.Sprintf("--fail-on %s does not go with --diff, which has regression alone", f.failOn)}
+	case f.bundle.asked:
+		return a.writeBundle(ctx, f, args)
+	case f.bundle.dryRun:
+		return &probe.UsageError{Text: "--dry-run goes with --bundle"}
 	case f.prune > 0 && (f.diff || len(args) > 0):
 		return &probe.UsageError{Text: "--prune is about the ledger: it goes with no file and not with --diff"}
 	case f.prune > 0:

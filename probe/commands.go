@@ -24,7 +24,7 @@ func ListDevices(ctx context.Context, o Options) (*Document, error) {
 		r.fail(err)
 	}
 	if o.Verify {
-		r.verify()
+		r.verify(hostfacts.Native())
 	}
 	return r.finish("devices")
 }

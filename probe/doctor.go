@@ -39,7 +39,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 		r.readClass, r.store = true, nil
 	}
 	if r.profile == nil {
-		r.collectFacts()
+		r.collectFacts(hostfacts.Native())
 	}
 	words := wordsWhere(func(r tableRow) bool { return r.when.has(inDoctor | inDoctorOff) })
 	if err := r.list(func() time.Duration { return r.planBound(words) + factsLimit + r.askBound() }); err != nil {
@@ -58,10 +58,10 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 }
 
 // collectFacts replaces the quick facts by all that can be known.
-func (r *run) collectFacts() {
+func (r *run) collectFacts(s hostfacts.System) {
 	ctx, cancel := context.WithTimeout(r.ctx, factsLimit)
 	defer cancel()
-	facts, notRead := hostfacts.Collect(ctx, hostfacts.Native())
+	facts, notRead := hostfacts.Collect(ctx, s)
 	r.facts, r.doc.Host, r.doc.NotRead = facts, facts, notRead
 }
 

@@ -32,12 +32,10 @@ func Gather(ctx context.Context, o ReportOptions) (*Gathered, error) {
 	if r.exit.usage || r.facts == nil {
 		return g, err
 	}
-	record := &hostfacts.Record{}
+	s := hostfacts.Native()
+	s.Record = &hostfacts.Record{}
 	if r.profile == nil {
-		r.collectRecorded(record)
-		g.Sources = record.Sources()
-	} else {
-		g.Sources = r.profileSources()
+		r.collectFacts(s)
 	}
 	if err == nil {
 		err = r.list(r.streamBound)
@@ -49,21 +47,14 @@ func Gather(ctx context.Context, o ReportOptions) (*Gathered, error) {
 		r.fail(err)
 	}
 	if r.profile == nil {
-		r.verify()
+		r.verify(s)
+		g.Sources = s.Record.Sources()
+	} else {
+		g.Sources = r.profileSources()
 	}
 	g.Document, err = r.finish("devices")
 	g.addLedger(o, r)
 	return g, err
-}
-
-// collectRecorded is collectFacts that keeps what the sources gave.
-func (r *run) collectRecorded(record *hostfacts.Record) {
-	ctx, cancel := context.WithTimeout(r.ctx, factsLimit)
-	defer cancel()
-	s := hostfacts.Native()
-	s.Record = record
-	r.facts, r.doc.NotRead = hostfacts.Collect(ctx, s)
-	r.doc.Host = r.facts
 }
 
 // profileSources is what stands in for the sources of a simulated machine.

@@ -43,7 +43,7 @@ const maxDifferences = 1000
 
 // verify runs the system's own tool and compares. A failure of it is no failure
 // of the run: it is what the field Error tells.
-func (r *run) verify() {
+func (r *run) verify(s hostfacts.System) {
 	v := &Verify{Tool: strings.Join(verifyTool, " "), Differences: []Difference{}}
 	r.doc.Verify = v
 	for _, o := range r.doc.Observations {
@@ -52,7 +52,7 @@ func (r *run) verify() {
 			return
 		}
 	}
-	theirs, err := readTool(r.ctx, hostfacts.Native())
+	theirs, err := readTool(r.ctx, s)
 	if err != nil {
 		v.Error = err.Error()
 	}
@@ -67,7 +67,7 @@ func readTool(ctx context.Context, s hostfacts.System) ([]devinfo.Device, error)
 	if s.Run == nil {
 		return nil, fmt.Errorf("run %s: this system runs no outside programs", verifyTool[0])
 	}
-	out, err := s.Run(ctx, verifyTool[0], verifyTool[1:]...)
+	out, err := s.Program(ctx, verifyTool[0], verifyTool[1:]...)
 	if err != nil && strings.Contains(err.Error(), devinfo.NoDevices) {
 		return nil, nil
 	}

@@ -27,6 +27,16 @@ func Clean(s string) string { return clip(s, maxText) }
 // cleanName is Clean for what should be a name.
 func cleanName(s string) string { return clip(s, maxName) }
 
+// CleanLines is Clean for a text of many lines, which stay as they are otherwise.
+func CleanLines(text []byte) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r == utf8.RuneError || !unicode.IsGraphic(r)) {
+			return -1
+		}
+		return r
+	}, string(text))
+}
+
 // clip is Clean with a bound of its own.
 func clip(s string, limit int) string {
 	var b strings.Builder

@@ -36,6 +36,9 @@ func rawTokenList() []token {
 		{`[A-Za-z0-9_]*(?i:uuid|guid|udid|ecid|_uid|unique_id|UniqueID)[A-Za-z0-9_]*` + is + `(?:0[xX])?[0-9A-Fa-f][0-9A-Fa-f:-]{3,}`, (*Redactor).identifierLine},
 		// SSID, SSID_STR, current network
 		{`(?i:\bssid(?:_str)?|networkname|network_name|current_network)` + is + `[^"'<>\n]+`, (*Redactor).networkLine},
+		// names that are told to be names, however short
+		{`kern\.hostname = [^\n]+|/proc/sys/kernel/(?:hostname|domainname)\n[^\n]+`, (*Redactor).hostLine},
+		{`\n[ \t]*@?[^\s#*%@:"]+[ \t]+(?:soft|hard|-)[ \t]+[a-z]+[ \t]`, (*Redactor).limitLine},
 		// netstat writes 192.0.2.0/24 as 192.0.2, and 169.254.0.0/16 as 169.254.
 		{`\n\d{1,3}(?:\.\d{1,3}){1,2}(?:/\d{1,2})?[ ]{2,}`, (*Redactor).shortNetLine},
 		// /proc/net/route has addresses as hexadecimal numbers in the machine's byte order.
@@ -92,6 +95,20 @@ func (r *Redactor) networkLine(s string, before, _ rune) (string, bool) {
 		return "", false
 	}
 	return key + r.word("net-", strings.ToLower(strings.TrimSpace(value)), 6), true
+}
+
+func (r *Redactor) hostLine(s string, _, _ rune) (string, bool) {
+	i := strings.IndexAny(s, "=\n") + 1
+	i += len(s[i:]) - len(strings.TrimLeft(s[i:], " "))
+	if s[i:] == "(none)" {
+		return s, true
+	}
+	return s[:i] + r.host(s[i:]), true
+}
+
+func (r *Redactor) limitLine(s string, _, _ rune) (string, bool) {
+	name := strings.TrimPrefix(strings.Fields(s)[0], "@")
+	return strings.Replace(s, name, r.user(name), 1), true
 }
 
 func (r *Redactor) shortNetLine(s string, _, _ rune) (string, bool) {

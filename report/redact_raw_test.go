@@ -29,6 +29,9 @@ func TestRedactRawKeepsShape(t *testing.T) {
 		{"gw 0:11:22:33:4:5  UHL", `gw 0:0:5e(:` + h + `{1,2}){3}  UHL`}, {"id 0:0:0:0:0:0 priority 0", "id 0:0:0:0:0:0 priority 0"},
 		{"eth0\t0302010A\t0102010A\t0003\t0\t00FFFFFF", `eth0\t[0-9A-F]{8}\t[0-9A-F]{8}\t0003\t0\t00FFFFFF`}, {"eth0\t00000000\t", "eth0\t00000000\t"},
 		{"20014701234567890000000000000001 40", `20010db8` + h + `{24} 40`}, {"00000000000000000000000000000001 80", "00000000000000000000000000000001 80"},
+		{"kern.hostname = vm", `kern\.hostname = host-` + h + `{8}`}, {"== /proc/sys/kernel/hostname\nvm\n", `== /proc/sys/kernel/hostname\nhost-` + h + `{8}\n`}, {"/proc/sys/kernel/domainname\n(none)\n", `/proc/sys/kernel/domainname\n\(none\)\n`},
+		{"x\n@yu - memlock unlimited", `x\n@user-` + h + `{8} - memlock unlimited`}, {"x\n* soft memlock 64", `x\n\* soft memlock 64`},
+		{"SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"},
 		{"version 6.1.0 of x", "version 6.1.0 of x"}, {"en0: flags=8863<UP> mtu 1500", "en0: flags=8863<UP> mtu 1500"}, {"netmask 0xffffff00", "netmask 0xffffff00"},
 	} {
 		got := NewRedactor("k").Raw(tt.in)

@@ -102,8 +102,15 @@ func (r *Redactor) uuidToken(s string, before, after rune) (string, bool) {
 	if !alone(before, after) {
 		return "", false
 	}
+	if strings.EqualFold(s, efiGlobal) {
+		return s, true
+	}
 	return r.uuid(s), true
 }
+
+// efiGlobal is the vendor of the variables that every EFI machine has, SecureBoot
+// among them (UEFI specification 3.3).
+const efiGlobal = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
 // uuid stands in for a UUID.
 func (r *Redactor) uuid(s string) string {

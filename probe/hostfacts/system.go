@@ -82,6 +82,11 @@ func (s System) run(ctx context.Context, name string, args ...string) ([]byte, e
 	return out, err
 }
 
+// Program runs a program as the sources of facts do.
+func (s System) Program(ctx context.Context, name string, args ...string) ([]byte, error) {
+	return s.run(ctx, name, args...)
+}
+
 func (s System) interfaces() ([]NetInterface, error) {
 	list, err := s.Interfaces()
 	s.Record.interfaces(list, err)
