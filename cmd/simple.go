@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"rdmaprobe/fixtures"
 	"rdmaprobe/probe"
 	"rdmaprobe/report"
 )
@@ -82,29 +81,6 @@ func (a *app) schema() *cobra.Command {
 			}
 			_, err := a.out.Write(report.Schema())
 			return err
-		},
-	}
-}
-
-// profiles lists the simulated machines.
-func (a *app) profiles() *cobra.Command {
-	return &cobra.Command{
-		Use: "profiles", Short: "List the built-in simulated machines", Args: cobra.NoArgs,
-		Long: "List the simulated machines that --provider sim:NAME plays. They play public\n" +
-			"reports through the same code that calls a real library; none is a recording.",
-		RunE: func(*cobra.Command, []string) error {
-			if err := a.onlyText("profiles", "text or json"); err != nil {
-				return err
-			}
-			if a.format == "json" {
-				return a.object(map[string]any{"profiles": fixtures.Profiles()})
-			}
-			for _, p := range fixtures.Profiles() {
-				if _, err := fmt.Fprintf(a.out, "%-16s %s\n%-16s source: %s\n", p.Name, p.About, "", p.Source); err != nil {
-					return err
-				}
-			}
-			return nil
 		},
 	}
 }
