@@ -40,7 +40,7 @@ func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock)
 	}
 	a.result, err = guard.Run(ctx, spec, a.take)
 	if a.result.Stopped {
-		r.note(fmt.Sprintf("the child for %s (pid %d) had been stopped from outside (SIGSTOP); it was continued when it had to end", taskOf(q), a.result.PID))
+		r.note(fmt.Sprintf("the child for %s (pid %d) was found stopped (SIGSTOP) when it had to end, and was continued", taskOf(q), a.result.PID))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -228,8 +228,8 @@ func (a *attempt) end(call string) (Reason, string) {
 		return Exhausted, "the system ended the child " + where + ": memory ran out (SIGKILL)"
 	case res.Killed:
 		return Interrupted, "the child was killed from outside (SIGKILL) " + where + ": by another program, or by the system for want of memory"
-	case res.Outcome == guard.TimedOut && res.Stopped:
-		return Interrupted, "the child had been stopped from outside (SIGSTOP), was continued when its time was over, and then killed " + where
+	case res.Outcome == guard.TimedOut && res.Stopped: // the library may have done it
+		return Timeout, "the child was found stopped (SIGSTOP) when its time was over, was continued, and was then killed " + where
 	case res.Outcome == guard.TimedOut && call == "":
 		return Timeout, "the child was killed outside a provider call: it did not end in time"
 	case res.Outcome == guard.TimedOut:

@@ -30,7 +30,7 @@ var reasonTexts = map[Reason]string{
 	Crash:           "the child died inside a provider call",
 	Stuck:           "the child could not be killed, or was left running in a provider call",
 	Unstable:        "successive answers differ, so none of them is the answer",
-	Interrupted:     "the run ended first, or an earlier run began it and recorded no outcome",
+	Interrupted:     "the run ended first, somebody else killed the child, or an earlier run began it and recorded no outcome",
 	Guarded:         "the guard refused because of an earlier event or of somebody else on the device",
 	Exhausted:       "a pool is used up",
 	Permission:      "this user may not",

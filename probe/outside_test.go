@@ -22,7 +22,7 @@ func TestEndsFromOutside(t *testing.T) {
 	}{
 		{"killed", guard.Result{Outcome: guard.Crashed, Killed: true, Signal: "SIGKILL: killed"}, Interrupted, "killed from outside (SIGKILL) in ibv_reg_mr", "", "killed"},
 		{"memory", guard.Result{Outcome: guard.Crashed, Killed: true, OutOfMemory: true}, Exhausted, "memory ran out", "", "killed"},
-		{"stopped", guard.Result{Outcome: guard.TimedOut, Stopped: true}, Interrupted, "stopped from outside (SIGSTOP)", "", ""},
+		{"stopped", guard.Result{Outcome: guard.TimedOut, Stopped: true}, Timeout, "found stopped (SIGSTOP)", "timed_out", "timed_out"},
 		{"crash", guard.Result{Outcome: guard.Crashed, Signal: "SIGSEGV: segmentation violation"}, Crash, "SIGSEGV", "crashed", "crashed"},
 		{"hang", guard.Result{Outcome: guard.TimedOut}, Timeout, "in ibv_reg_mr, which had not returned", "timed_out", "timed_out"},
 	} {

@@ -88,7 +88,7 @@ type Result struct {
 	Calls       uint64        // how many calls of that verb had begun
 	Signal      string        // of a crash: "SIGSEGV: segmentation violation"
 	Panic       string        // our own code panicked: the first line of its text
-	Stopped     bool          // it was found stopped from outside when its time was over, and was continued
+	Stopped     bool          // it was found stopped when it had to end, and was continued
 	Killed      bool          // by SIGKILL, which was not ours
 	OutOfMemory bool          // and the system ended a process for want of memory meanwhile
 	Interrupted bool          // the context ended while the child ran

@@ -204,7 +204,7 @@ func (r *run) drain() {
 	r.next(onDrained, time.Now().Add(drainGrace))
 }
 
-// wake continues a child that somebody else has stopped: it can end in order then,
+// wake continues a child that somebody has stopped: it can end in order then,
 // and release what it holds.
 func (r *run) wake(stopped bool) {
 	if stopped {
