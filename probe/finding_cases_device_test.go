@@ -170,6 +170,10 @@ var runCases = []findingCase{
 		o := s.exchange("mlx5_0", "pingpong.uc", 100, 7, 3)
 		o.Reason, o.Data["lost"] = PayloadMismatch, 0
 	}, nil},
+	{"uc_message_loss", "RC goes over", linuxScene, func(s scene) {
+		s.exchange("mlx5_0", "pingpong.uc", 100, 0, 3)
+		s.confirm("mlx5_0", "pingpong.rc")
+	}, is("uc_message_loss", "warning", "mlx5_0")},
 	{"uc_message_loss", "another size goes over", linuxScene, func(s scene) {
 		lost := *s.exchange("mlx5_0", "pingpong.uc", 100, 0, 3)
 		lost.Data["size"] = 4096

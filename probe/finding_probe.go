@@ -125,10 +125,10 @@ func (v *findingView) otherIndex(dev *Device) (good, used int64, differ bool) {
 	return 0, 0, false
 }
 
-// goesOver tells whether messages of another size came back over UC: the other
-// end is there, and this size does not get through.
+// goesOver tells whether other messages than these came back, of another size or
+// over RC: the other end is there, and UC does not get these through.
 func (v *findingView) goesOver(o *Observation) bool {
-	return o.ID == "pingpong.uc" && v.confirmedOn(o.Device, o.ID)
+	return o.ID == "pingpong.uc" && (v.confirmedOn(o.Device, o.ID) || v.confirmedOn(o.Device, "pingpong.rc"))
 }
 
 func ucMessageLoss(v *findingView) []findingHit {
