@@ -35,6 +35,7 @@ func probeEcho(s *session) {
 	d := s.req.Data
 	row, _ := rowOf(s.req.Task)
 	own := row.ids(s.req)[len(d.Type.steps("rtr", "rts")):]
+	spareProcessor()
 	c, err := s.connect(maxOf(d.Sizes))
 	defer s.teardown()
 	if err != nil {
@@ -131,8 +132,8 @@ func (e *echo) start() error {
 
 // run answers messages until the client says that it has sent the last one.
 func (e *echo) run() error {
-	for polls := 1; ; polls++ {
-		n, err := e.c.near.poll()
+	for {
+		n, err := e.c.near.poll(pollsPerLook)
 		if err != nil {
 			return err
 		}
@@ -145,10 +146,12 @@ func (e *echo) run() error {
 		if err := e.answer(); err != nil {
 			return err
 		}
-		if slot >= 0 {
-			e.check(slot, n) // while the answer is on its way: checking is no part of the round trip
-		}
-		if polls%pollsPerLook != 0 {
+		if slot >= 0 { // while the answer is on its way: this is no part of the round trip
+			e.last = time.Now()
+			if e.first.IsZero() {
+				e.first = e.last
+			}
+			e.check(slot, n)
 			continue
 		}
 		yield()
@@ -181,11 +184,6 @@ func (e *echo) take(n int) (slot int, err error) {
 		e.repeated++
 		return -1, e.c.near.postRecv(e.round.Size)
 	}
-	now := time.Now()
-	if e.first.IsZero() {
-		e.first = now
-	}
-	e.last = now
 	e.received++
 	e.pending, e.pendingLen = slot, n
 	return slot, nil
@@ -248,13 +246,11 @@ func (e *echo) answer() error {
 	if e.pending < 0 || near.sending {
 		return nil
 	}
-	if e.received+e.missing < e.round.Count && !near.posted {
-		if err := near.postRecv(e.round.Size); err != nil {
-			return err
-		}
-	}
 	slot := e.pending
 	e.pending = -1
+	if e.received+e.missing < e.round.Count && !near.posted {
+		return near.postBoth(slot, e.pendingLen, e.round.Size)
+	}
 	return near.postSend(slot, e.pendingLen)
 }
 

@@ -36,18 +36,22 @@ type pingpong struct {
 	repeated             int // messages that came once more
 	times                *hdrhistogram.Histogram
 	first, last          time.Time // arrivals, by this receiver's clock
+	flowing              bool      // what arrives is checked when the next message has left
+	unchecked            []byte    // that message; nil: it is checked
 }
 
 // warmUp messages are checked like all others and not timed.
 const warmUp = 10
 
-// pollsPerLook is how many empty polls pass between two looks at the clock.
-const pollsPerLook = 64
+// pollsPerLook is how many empty polls pass between two looks at the clock, in
+// one excursion to the provider where nothing else has to be done between them.
+const pollsPerLook = 128
 
 // probePingpong connects and runs the loop for each size.
 func probePingpong(s *session) {
 	d := s.req.Data
 	id := "pingpong." + string(d.Type)
+	spareProcessor()
 	c, err := s.connect(maxOf(d.Sizes))
 	defer s.teardown()
 	if err != nil {
@@ -162,7 +166,14 @@ func (s *session) mode() string {
 // run sends the messages. It ends early at the deadline, on a completion with an
 // error status and on an impossible answer.
 func (p *pingpong) run() error {
-	for i := -p.warm; i < p.count; i++ {
+	i := -p.warm
+	if p.c.remote != nil && !p.c.remote.stock {
+		var err error
+		if i, err = p.flow(i); err != nil {
+			return err
+		}
+	}
+	for ; i < p.count; i++ {
 		if why, _ := p.s.ended(); why != "" {
 			return nil
 		}
@@ -198,33 +209,51 @@ func (p *pingpong) one(timed bool) error {
 	case err != nil:
 		return err
 	case !back:
-		p.givenUp = append(p.givenUp, p.seq)
-		if timed && time.Since(start) > p.loss { // else it was on its way when the loop had to end
-			p.lost++
-		}
+		p.giveUp(start, timed)
 		return nil
 	}
+	return p.keep(start, p.last, timed)
+}
+
+// giveUp notes a message that is not waited for any longer. It is lost when its
+// time was up; else it was on its way when the loop had to end.
+func (p *pingpong) giveUp(start time.Time, timed bool) {
+	p.givenUp = append(p.givenUp, p.seq)
+	if timed && time.Since(start) > p.loss {
+		p.lost++
+	}
+}
+
+// keep counts a message that is back and right.
+func (p *pingpong) keep(start, end time.Time, timed bool) error {
 	if !timed {
 		return nil
 	}
 	p.verified++
+	p.last = end
 	if p.first.IsZero() {
-		p.first = p.last
+		p.first = end
 	}
-	return p.times.RecordValue(min(max(1, p.last.Sub(start).Nanoseconds()), longestTime))
+	return p.times.RecordValue(min(max(1, end.Sub(start).Nanoseconds()), longestTime))
 }
 
 // await polls until the message is back, false when it counts as lost. The send
 // must have completed too before its memory is used again.
 func (p *pingpong) await(start time.Time) (bool, error) {
 	near, back := p.c.near, false
-	for polls := 1; ; polls++ {
-		n, err := near.poll()
+	times := pollsPerLook
+	if p.c.far != nil {
+		times = 1 // the far end wants its turn
+	}
+	for polls := times; ; polls += times {
+		n, err := near.poll(times)
 		if err != nil {
 			return false, err
 		}
 		if n >= 0 {
-			p.last = time.Now() // the round trip ends here; checking is no part of it
+			if !p.flowing {
+				p.last = time.Now() // the round trip ends here; checking is no part of it
+			}
 			if back, err = p.check(n); err != nil {
 				return false, err
 			}
@@ -267,7 +296,7 @@ func (p *pingpong) answer() error {
 	if far == nil {
 		return nil
 	}
-	n, err := far.poll()
+	n, err := far.poll(1)
 	if err != nil {
 		return err
 	}

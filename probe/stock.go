@@ -52,8 +52,8 @@ func (s *session) stockLoop(c *connection, size int) (received, verified int, er
 	near, count := c.near, s.req.Data.Iterations
 	last := time.Now()
 	waiting := false // a message was received and is not answered yet
-	for polls := 1; received < count || waiting || near.sending; polls++ {
-		n, err := near.poll()
+	for received < count || waiting || near.sending {
+		n, err := near.poll(pollsPerLook)
 		if err != nil {
 			return received, verified, err
 		}
@@ -79,7 +79,7 @@ func (s *session) stockLoop(c *connection, size int) (received, verified int, er
 				return received, verified, err
 			}
 		}
-		if polls%pollsPerLook != 0 {
+		if n >= 0 {
 			continue
 		}
 		yield()

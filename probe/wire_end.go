@@ -16,9 +16,9 @@ type wireEnd struct {
 	t      qpType
 	qp     rdma.RDMAQP
 	poster rdma.IbvQPPoster
-	poller rdma.IbvCQPoller
+	turn   rdma.IbvTurn
 	mr     rdma.RDMAMR
-	data   []byte // send slot, then two receive slots, then the write target
+	data   []byte // send slot, two receive slots, write target, second send slot
 	size   int    // bytes of a slot
 	work   *workArea
 	info   endpoint
@@ -55,6 +55,7 @@ const (
 	slotRecv0
 	slotRecv1
 	slotTarget
+	slotSend1 // for the message after the one that is on its way
 	slotCount
 )
 
@@ -65,7 +66,7 @@ func (s *session) newWireEnd(t qpType, qp rdma.RDMAQP, cq rdma.RDMACQ, pd rdma.R
 	if e.poster, err = rdma.NewIbvQPPoster(qp); err != nil {
 		return nil, err
 	}
-	if e.poller, err = rdma.NewIbvCQPoller(cq); err != nil {
+	if e.turn, err = rdma.NewIbvTurn(qp, cq); err != nil {
 		return nil, err
 	}
 	work, err := rdma.MapBuffer(int(unsafe.Sizeof(workArea{})))
@@ -111,16 +112,25 @@ func (s *session) sealed() bool {
 // slotBytes is the memory of a slot.
 func (e *wireEnd) slotBytes(slot int) []byte { return e.data[slot*e.size : (slot+1)*e.size] }
 
-// postRecv posts the one receive that the next message needs. The number of the
-// message that was in its memory is struck out, so that a receive which completes
-// and brings nothing never looks like that message come again.
+// postRecv posts the one receive that the next message needs.
 func (e *wireEnd) postRecv(length int) error {
+	e.aimRecv(length)
+	return e.postedRecv(e.poster.PostRecv(&e.work.recv, &e.work.badRecv), length)
+}
+
+// aimRecv makes the work request of the next receive. The number of the message
+// that was in its memory is struck out, so that a receive which completes and
+// brings nothing never looks like that message come again.
+func (e *wireEnd) aimRecv(length int) {
 	b := e.slotBytes(slotRecv0 + e.slot)
 	clear(b[:min(length, numberSize)])
 	w := e.work
 	w.recvSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
 	w.recv = rdma.IbvRecvWR{WRID: e.recvs << 1, SGList: &w.recvSGE, NumSGE: 1}
-	if rc := e.poster.PostRecv(&w.recv, &w.badRecv); rc != 0 {
+}
+
+func (e *wireEnd) postedRecv(rc, length int) error {
+	if rc != 0 {
 		return &postError{"ibv_post_recv", rc, e.recvs}
 	}
 	e.posted, e.length = true, length
@@ -148,11 +158,27 @@ func frames(size int) int { return (size + 4095) / 4096 }
 
 // postSend sends length bytes of a slot.
 func (e *wireEnd) postSend(slot, length int) error {
+	e.aimSend(slot, length)
+	return e.post()
+}
+
+// postBoth posts a receive, then a send, in one excursion to the provider.
+func (e *wireEnd) postBoth(slot, length, recvLength int) error {
+	e.aimRecv(recvLength)
+	e.aimSend(slot, length)
+	w := e.work
+	r := e.turn.Run(&rdma.IbvTurnWork{Recv: &w.recv, BadRecv: &w.badRecv, Send: &w.send, BadSend: &w.badSend})
+	if err := e.postedRecv(r.Recv, recvLength); err != nil {
+		return err
+	}
+	return e.postedSend(r.Send)
+}
+
+func (e *wireEnd) aimSend(slot, length int) {
 	b := e.slotBytes(slot)
 	w := e.work
 	w.sendSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
 	w.send = rdma.IbvSendWR{WRID: e.sends<<1 | sendID, SGList: &w.sendSGE, NumSGE: 1, Opcode: rdma.IBV_WR_SEND, SendFlags: rdma.IBV_SEND_SIGNALED}
-	return e.post()
 }
 
 // postWrite writes length bytes of the send slot to the peer's memory.
@@ -167,20 +193,22 @@ func (e *wireEnd) postWrite(length int, peer endpoint) error {
 	return e.post()
 }
 
-func (e *wireEnd) post() error {
-	if rc := e.poster.PostSend(&e.work.send, &e.work.badSend); rc != 0 {
+func (e *wireEnd) post() error { return e.postedSend(e.poster.PostSend(&e.work.send, &e.work.badSend)) }
+
+func (e *wireEnd) postedSend(rc int) error {
+	if rc != 0 {
 		return &postError{"ibv_post_send", rc, e.sends}
 	}
 	e.sending = true
 	return nil
 }
 
-// poll takes completions. received is the length of a message that arrived, -1
-// when none did. A completion that belongs to nothing is an error: whatever it
+// poll looks up to times times for completions and takes those that come first.
+// received is the length of a message that arrived, -1 when none did. A completion that belongs to nothing is an error: whatever it
 // is evidence of, it is not of this message.
-func (e *wireEnd) poll() (received int, err error) {
+func (e *wireEnd) poll(times int) (received int, err error) {
 	received = -1
-	n := e.poller.Poll(len(e.work.wc), &e.work.wc[0])
+	n := e.turn.Run(&rdma.IbvTurnWork{WC: e.work.wc[:], Polls: times}).Polled
 	if n == 0 {
 		return received, nil
 	}

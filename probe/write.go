@@ -70,7 +70,7 @@ func (s *session) askTarget(r *row, c *connection, size int, seq uint64) {
 func (s *session) awaitSend(e *wireEnd) error {
 	deadline := time.Now().Add(time.Duration(s.req.Data.LossNS))
 	for polls := 1; e.sending; polls++ {
-		if _, err := e.poll(); err != nil {
+		if _, err := e.poll(1); err != nil {
 			return err
 		}
 		if polls%pollsPerLook == 0 && (time.Now().After(deadline) || s.child.Context().Err() != nil) {
