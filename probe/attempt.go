@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -119,11 +120,11 @@ func (e *Errno) sound() bool {
 	}
 	number := "errno " + strconv.Itoa(e.Number)
 	name := rdma.ErrnoNameOn(e.Platform, e.Number)
-	return e.Name == name || e.Name == number || name == number && errnoName.MatchString(e.Name)
+	return e.Name == name || e.Name == number || name == number && errnoName().MatchString(e.Name)
 }
 
 // errnoName is the form of the names in errno.h.
-var errnoName = regexp.MustCompile(`^E[A-Z0-9]{1,31}$`)
+var errnoName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^E[A-Z0-9]{1,31}$`) })
 
 // child is how the rows tell of their process, nil when there was none.
 func (a *attempt) child() *Child {

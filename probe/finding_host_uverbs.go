@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rdmaprobe/probe/hostfacts"
 	"rdmaprobe/rdma"
@@ -182,13 +183,13 @@ func (v *findingView) providersFor(dev *Device) []string {
 	return soft
 }
 
-var providerFile = regexp.MustCompile(`(?:^|/)lib([a-z0-9_]+?)(?:-rdmav(\d+))?\.so`)
+var providerFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|/)lib([a-z0-9_]+?)(?:-rdmav(\d+))?\.so`) })
 
 // providerFiles tells which rdmav each installed provider is built for.
 func (v *findingView) providerFiles() map[string][]int {
 	files := map[string][]int{}
 	for _, f := range v.h.ProviderFiles {
-		if m := providerFile.FindStringSubmatch(f); m != nil {
+		if m := providerFile().FindStringSubmatch(f); m != nil {
 			n, _ := strconv.Atoi(m[2]) // 0: an old name without one
 			files[m[1]] = append(files[m[1]], n)
 		}
@@ -228,8 +229,12 @@ func (v *findingView) unlistedCause(dev *Device) string {
 
 // How the library itself words its reasons, on stderr while it lists.
 var (
-	noDriverText = regexp.MustCompile(`no userspace device-specific driver found for (?:\S*/)?([A-Za-z0-9_.-]+)`)
-	abiText      = regexp.MustCompile(`[Dd]river \S+ does not support (?:the )?kernel ABI (?:of )?(\d+) \(supports (\d+) to (\d+)\)(?: for device (?:\S*/)?([A-Za-z0-9_.-]+))?`)
+	noDriverText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`no userspace device-specific driver found for (?:\S*/)?([A-Za-z0-9_.-]+)`)
+	})
+	abiText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[Dd]river \S+ does not support (?:the )?kernel ABI (?:of )?(\d+) \(supports (\d+) to (\d+)\)(?: for device (?:\S*/)?([A-Za-z0-9_.-]+))?`)
+	})
 )
 
 // namedWithoutDriver tells whether the library said that it has no driver for the
@@ -238,7 +243,7 @@ func (v *findingView) namedWithoutDriver(device string) bool {
 	texts, _ := v.libraryTexts()
 	node := v.h.UverbsOfDevice[device]
 	return slices.ContainsFunc(texts, func(text string) bool {
-		return slices.ContainsFunc(noDriverText.FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == node && node != "" || m[1] == device })
+		return slices.ContainsFunc(noDriverText().FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == node && node != "" || m[1] == device })
 	})
 }
 
@@ -250,7 +255,7 @@ func (v *findingView) abi(device string) (hostfacts.ABI, bool) {
 	}
 	texts, _ := v.libraryTexts()
 	for _, text := range texts {
-		for _, m := range abiText.FindAllStringSubmatch(text, -1) {
+		for _, m := range abiText().FindAllStringSubmatch(text, -1) {
 			if m[4] != device && (m[4] != "" || len(v.d.Devices) != 1) {
 				continue
 			}

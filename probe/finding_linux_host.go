@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rdmaprobe/rdma"
 )
@@ -90,7 +91,7 @@ func (v *findingView) noDeviceOnLinux(h *findingHit) {
 func (v *findingView) softNetdev() string {
 	best, rank := "NETDEV", 0
 	for name, i := range v.h.Interfaces {
-		if name == "lo" || i.Up == nil || !*i.Up || !plainName.MatchString(name) || virtualInterface.MatchString(name) {
+		if name == "lo" || i.Up == nil || !*i.Up || !plainName().MatchString(name) || virtualInterface().MatchString(name) {
 			continue
 		}
 		r := 1
@@ -105,7 +106,9 @@ func (v *findingView) softNetdev() string {
 }
 
 // virtualInterface matches interfaces of containers, tunnels and bridges.
-var virtualInterface = regexp.MustCompile(`^(docker|veth|br-|virbr|cni|flannel|cali|tun|tap|wg|ib|wl)`)
+var virtualInterface = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(docker|veth|br-|virbr|cni|flannel|cali|tun|tap|wg|ib|wl)`)
+})
 
 // libraryTexts is what the library or its loader wrote while it was loaded and
 // listed its devices, with the rows of it.
@@ -123,7 +126,9 @@ func (v *findingView) libraryTexts() (texts []string, rows []*Observation) {
 
 // symbolVersion is how glibc words a provider that does not fit its library; the
 // versions of the interface between them are called IBVERBS_ and a number.
-var symbolVersion = regexp.MustCompile(`(?:version .IBVERBS_[A-Z0-9_.]+. not (?:found|defined)[^\n]{0,120}|undefined symbol: [^\n]{0,80}IBVERBS_[A-Z0-9_.]+)`)
+var symbolVersion = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:version .IBVERBS_[A-Z0-9_.]+. not (?:found|defined)[^\n]{0,120}|undefined symbol: [^\n]{0,80}IBVERBS_[A-Z0-9_.]+)`)
+})
 
 func verbsLibraryMismatch(v *findingView) []findingHit {
 	for _, find := range []func(*findingView) []findingHit{providerOfAnotherRelease, libraryLacksFunctions, libraryNotLoadable} {
@@ -137,7 +142,7 @@ func verbsLibraryMismatch(v *findingView) []findingHit {
 func providerOfAnotherRelease(v *findingView) []findingHit {
 	texts, rows := v.libraryTexts()
 	for _, text := range texts {
-		if m := symbolVersion.FindString(text); m != "" {
+		if m := symbolVersion().FindString(text); m != "" {
 			return []findingHit{{
 				message: "libibverbs and a provider are from different releases: " + printable(m),
 				remedy: "reinstall both from one release: `sudo apt install --reinstall libibverbs1 ibverbs-providers` or `sudo dnf reinstall libibverbs`, " +

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rdmaprobe/rdma"
 )
@@ -160,7 +161,7 @@ func (v *findingView) goodGID(dev *Device, o *Observation) bool {
 
 // failedRTR is how the kernel's log tells of a transition that failed; the arrow
 // is sometimes a Unicode one.
-var failedRTR = regexp.MustCompile(`(?i)fail\w*.{0,40}INIT\s*(?:->|→|⟶)\s*RTR`)
+var failedRTR = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)fail\w*.{0,40}INIT\s*(?:->|→|⟶)\s*RTR`) })
 
 func rtrNotAttempted(v *findingView) []findingHit {
 	if v.c.Command != "probe" {
@@ -235,7 +236,7 @@ func (v *findingView) preflight(dev *Device) (missing, facts []string) {
 		missing = append(missing, "an address on the interface "+printable(iface))
 		facts = append(facts, "host.interfaces."+iface+".addresses")
 	}
-	if thunderbolt && !slices.Contains(v.d.Run.Gates, "force") && slices.ContainsFunc(v.h.KernelLog, failedRTR.MatchString) {
+	if thunderbolt && !slices.Contains(v.d.Run.Gates, "force") && slices.ContainsFunc(v.h.KernelLog, failedRTR().MatchString) {
 		missing = append(missing, "a boot without a failed transition in the kernel's log")
 		facts = append(facts, "host.kernel_log")
 	}

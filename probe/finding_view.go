@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"rdmaprobe/probe/hostfacts"
@@ -274,12 +275,12 @@ func printable(s string) string {
 	return s
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,62}$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,62}$`) })
 
 // shellName is a name as a command in a remedy may hold it: one that a shell
 // would not take literally is replaced.
 func shellName(name, placeholder string) string {
-	if plainName.MatchString(name) {
+	if plainName().MatchString(name) {
 		return name
 	}
 	return placeholder

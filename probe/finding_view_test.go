@@ -120,7 +120,7 @@ func TestFailedRTRInTheKernelLog(t *testing.T) {
 	for line, want := range map[string]bool{
 		"AppleThunderboltRDMA: Failed INIT->RTR": true, "failed transition INIT → RTR (60)": true, "INIT->RTR done": false, "Failed to start": false,
 	} {
-		if got := failedRTR.MatchString(line); got != want {
+		if got := failedRTR().MatchString(line); got != want {
 			t.Errorf("%q tells of a failed transition: %v, want %v", line, got, want)
 		}
 	}

@@ -89,7 +89,7 @@ func (dr *deviceRun) hostMissing(d Device, port *Port) []string {
 			missing = append(missing, "an address on "+n)
 		}
 	}
-	if dr.tb && !dr.opts.Force && slices.ContainsFunc(dr.facts.KernelLog, failedRTR.MatchString) {
+	if dr.tb && !dr.opts.Force && slices.ContainsFunc(dr.facts.KernelLog, failedRTR().MatchString) {
 		missing = append(missing, "a boot without a failed transition to RTR in its kernel log, or --force")
 	}
 	if dr.tb && dr.profile == nil && dr.opts.Peer == "" && !dr.serving() {

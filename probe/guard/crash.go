@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"sort"
+	"sync"
 )
 
 // scanner looks for the text by which the Go runtime of a child announces its
@@ -71,11 +72,17 @@ var literals = []struct {
 var (
 	// faultLine ends before "\nPC=0x...". A panic of Go code has the same words,
 	// but as "[signal SIGSEGV: segmentation violation code=...".
-	faultLine  = regexp.MustCompile(`(?:SIG[A-Z0-9]{2,10}: [a-zA-Z][a-zA-Z0-9 ,/-]{0,50}|Signal \d{1,3})$`)
-	signalLine = regexp.MustCompile(`^\[signal (SIG[A-Z0-9]{2,10}: [a-zA-Z][a-zA-Z0-9 ,/-]{0,50}?) code=`)
+	faultLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:SIG[A-Z0-9]{2,10}: [a-zA-Z][a-zA-Z0-9 ,/-]{0,50}|Signal \d{1,3})$`)
+	})
+	signalLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[signal (SIG[A-Z0-9]{2,10}: [a-zA-Z][a-zA-Z0-9 ,/-]{0,50}?) code=`)
+	})
 	// memoryFault is Go code that ran into memory which is not there: its address
 	// came from the library. A nil dereference is a panic, and our own fault.
-	memoryFault = regexp.MustCompile(`^fatal error: (fault|unexpected signal during runtime execution)`)
+	memoryFault = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^fatal error: (fault|unexpected signal during runtime execution)`)
+	})
 )
 
 // write takes the next piece of the stream.
@@ -133,17 +140,17 @@ func (s *scanner) take(h hit) {
 	rest := firstLine(s.buf[h.at:])
 	switch h.kind {
 	case hitPC:
-		if t := faultLine.Find(s.buf[max(0, h.at-lookBehind):h.at]); t != nil {
+		if t := faultLine().Find(s.buf[max(0, h.at-lookBehind):h.at]); t != nil {
 			s.crashed(string(t))
 		}
 	case hitFault:
 		s.crashed(escape(rest))
 	case hitSignal:
-		if m := signalLine.FindSubmatch(rest); m != nil && s.crash != "" && s.pending == "" && s.panicked == "" {
+		if m := signalLine().FindSubmatch(rest); m != nil && s.crash != "" && s.pending == "" && s.panicked == "" {
 			s.crash = string(m[1]) // says more than the memory fault before it
 		}
 	case hitPanic:
-		if memoryFault.Match(rest) {
+		if memoryFault().Match(rest) {
 			s.crashed(escape(rest))
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // maxProcesses bounds the processes that are listed.
@@ -39,10 +40,14 @@ func readIOReg(ctx context.Context, s System) (p part) {
 
 // ioregNode matches the head of an entry, "+-o rdma_en3  <class C, id 0x1,
 // registered, matched, active, busy 0 (1 ms), retain 7>" (ioreg(8)).
-var ioregNode = regexp.MustCompile(`^([ |]*)\+-o (.{1,256}?)  <class ([A-Za-z0-9_]{1,128})([^>]{0,512})>?`)
+var ioregNode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([ |]*)\+-o (.{1,256}?)  <class ([A-Za-z0-9_]{1,128})([^>]{0,512})>?`)
+})
 
 // ioregCreator matches the property that names a user client's process.
-var ioregCreator = regexp.MustCompile(`^[ |]*"IOUserClientCreator" = "pid ([0-9]{1,10}), ([^"]{0,256})"`)
+var ioregCreator = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[ |]*"IOUserClientCreator" = "pid ([0-9]{1,10}), ([^"]{0,256})"`)
+})
 
 // ioregClient is one open user client.
 type ioregClient struct {
@@ -62,7 +67,7 @@ func parseIOReg(out []byte) ([]Process, error) {
 	var client *ioregClient
 	nodes := 0
 	lines(out, 8192, func(line string) bool {
-		if m := ioregNode.FindStringSubmatch(line); m != nil {
+		if m := ioregNode().FindStringSubmatch(line); m != nil {
 			nodes++
 			depth := len(m[1])
 			if device != "" && depth <= deviceDepth {
@@ -80,7 +85,7 @@ func parseIOReg(out []byte) ([]Process, error) {
 		if client == nil {
 			return true
 		}
-		if m := ioregCreator.FindStringSubmatch(line); m != nil {
+		if m := ioregCreator().FindStringSubmatch(line); m != nil {
 			client.addTo(procs, m[1], m[2])
 			client = nil
 		}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // libDirs are where distributions put libibverbs; the directories of Debian's
@@ -23,11 +24,11 @@ const (
 
 // providerFile is the name of a provider; the number is the private ABI between
 // it and libibverbs (rdma-core, CMakeLists.txt: IBVERBS_PABI_VERSION).
-var providerFile = regexp.MustCompile(`^lib[A-Za-z0-9_]+-rdmav[0-9]{1,4}\.so$`)
+var providerFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^lib[A-Za-z0-9_]+-rdmav[0-9]{1,4}\.so$`) })
 
 // wantedFormat is the text in libibverbs from which it makes a provider's file
 // name (libibverbs/dynamic_driver.c), with the directory in packaged builds.
-var wantedFormat = regexp.MustCompile(`([ -~]{0,256}?)lib%s(-rdmav[0-9]{1,4})\.so`)
+var wantedFormat = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([ -~]{0,256}?)lib%s(-rdmav[0-9]{1,4})\.so`) })
 
 // readProviders reads which providers are installed, which are configured, and
 // which private ABI the installed library asks for. The library is read as a
@@ -134,7 +135,7 @@ func parseWantedABI(b []byte) (abi, dir string) {
 			return abi, dir
 		}
 		start := bytes.LastIndexByte(b[max(0, i-256):i], 0) + 1 + max(0, i-256)
-		if m := wantedFormat.FindSubmatch(b[start:min(len(b), i+32)]); m != nil {
+		if m := wantedFormat().FindSubmatch(b[start:min(len(b), i+32)]); m != nil {
 			abi = strings.TrimPrefix(string(m[2]), "-")
 			if d := string(m[1]); strings.HasPrefix(d, "/") {
 				return abi, path.Clean(strings.TrimPrefix(d, "/"))
@@ -165,7 +166,7 @@ func providerFiles(s System, dirs []string, named string) []string {
 		seen[real] = true
 		for _, n := range names {
 			// A dangling link is no provider: the file behind it is gone.
-			if there, _ := s.exists(d, "libibverbs", n); there && providerFile.MatchString(n) {
+			if there, _ := s.exists(d, "libibverbs", n); there && providerFile().MatchString(n) {
 				files = append(files, "/"+path.Join(d, "libibverbs", n))
 			}
 		}

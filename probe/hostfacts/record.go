@@ -206,10 +206,10 @@ func printable(b []byte, limit int) string {
 	return out.String()
 }
 
-var notSlug = regexp.MustCompile(`[^a-z0-9_]+`)
+var notSlug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9_]+`) })
 
 // slug is a file name made of what a source is.
 func slug(s string) string {
-	s = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-_")
+	s = strings.Trim(notSlug().ReplaceAllString(strings.ToLower(s), "-"), "-_")
 	return cmp.Or(strings.TrimRight(s[:min(len(s), 48)], "-_"), "source")
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rdmaprobe/rdma"
 )
@@ -22,7 +23,7 @@ const (
 	maxOutput   = 1 << 30 // text times repeat
 )
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // Parse reads a profile. host, when it is not nil, is a pointer that the
 // profile's host facts are decoded into. Whatever is wrong is a *ParseError that
@@ -62,9 +63,9 @@ func (p *Profile) checkHead(root *node) error {
 		return root.errorf("the key profile is missing: it is the version of the format, 1")
 	case p.Version != 1:
 		return root.at("profile").errorf("version %d of the format is not known; allowed: 1", p.Version)
-	case !idPattern.MatchString(p.ID):
+	case !idPattern().MatchString(p.ID):
 		return root.at("id").errorf("id must be 1 to 64 letters, digits, dots, hyphens or underscores, and not begin with a sign")
-	case p.BootID != "" && !idPattern.MatchString(p.BootID):
+	case p.BootID != "" && !idPattern().MatchString(p.BootID):
 		return root.at("boot_id").errorf("boot_id must be 1 to 64 letters, digits, dots, hyphens or underscores")
 	}
 	return nil
