@@ -17,6 +17,9 @@ var reportCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"samedocument": sameDocument,
 	"firstline":    firstLine,
 	"morerows":     moreRows,
+	"unbundle":     unbundle,
+	"nosecrets":    noSecrets,
+	"privatefile":  privateFile,
 }
 
 // volatile are the fields in which two runs may differ: names, times, process ids.
