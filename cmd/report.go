@@ -31,8 +31,8 @@ func (a *app) report() *cobra.Command {
 		Short: "Show the evidence that is on record, or in files of any hosts",
 		Long: "Rebuild a document from the ledger of earlier runs: the newest row of each kind,\n" +
 			"for the current OS build. No device is opened and no library loaded.\n\n" +
-			"With files, documents (--json of any command) and ledgers of any hosts become one\n" +
-			"report; - is stdin. Of two files of one host the newer run counts, and what they\n" +
+			"With files, documents (--json or -o jsonl of any command) and ledgers of any hosts\n" +
+			"become one report; - is stdin. Of two files of one host the newer run counts, and what they\n" +
 			"saw differently is shown.\n\n" +
 			"--diff A B tells what changed from A to B. Each is a file, or an OS build of the\n" +
 			"ledger; build:NAME is always a build.\n\n" +

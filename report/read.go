@@ -15,7 +15,7 @@ import (
 // MaxDocument is the largest document that Read takes, in bytes.
 const MaxDocument = 64 << 20
 
-// Read reads one document. A newer minor version is read, and what this program
+// Read reads one document, as JSON or as our JSON Lines. A newer minor version is read, and what this program
 // does not know of it is dropped; a newer major version, another kind of
 // document and anything else is refused with a word on what it is. The document
 // may come from anywhere: it is checked for form, not for truth.
@@ -28,6 +28,13 @@ func Read(r io.Reader) (*probe.Document, error) {
 		return nil, fmt.Errorf("read document: larger than %d MiB", MaxDocument>>20)
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if beginsLines(b) {
+		d, err := readLines(b)
+		if err != nil {
+			return nil, fmt.Errorf("read document: %w", err)
+		}
+		return whole(d), nil
+	}
 	if err := checkForm(b); err != nil {
 		return nil, fmt.Errorf("read document: %w", err)
 	}
@@ -54,17 +61,14 @@ func checkForm(b []byte) error {
 	var head struct {
 		Schema        string `json:"schema"`
 		SchemaVersion string `json:"schema_version"`
-		Kind          string `json:"kind"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
 		if isLines(b) {
-			return errors.New("it is JSON Lines, not one JSON document")
+			return errors.New("it is several JSON values, not one document")
 		}
 		return placed(b, err)
 	}
 	switch {
-	case head.Kind != "":
-		return errors.New("it is one line of JSON Lines, not a document")
 	case head.Schema == "":
 		return errors.New("it is JSON without a schema, not an rdmaprobe document")
 	case head.Schema != probe.Schema:

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -50,6 +51,43 @@ func TestReadDocumentShowsTheSameTable(t *testing.T) {
 	}
 }
 
+// TestReadGivesBackLines: whatever a document holds, its lines hold as well.
+func TestReadGivesBackLines(t *testing.T) {
+	all := append(slices.Clone(samples), sample{"every kind", "report", func() *probe.Document {
+		d := twoHosts()
+		d.Sources = []probe.Source{{File: "a.json", Run: d.Run, Provider: d.Provider}}
+		d.Conflicts = []probe.Conflict{{Device: "rdma_en2", ID: "mr.rkey", Seen: []probe.Sighting{{File: "a.json", Run: "r-1"}}}}
+		d.Verdict = probe.VerdictOf(d)
+		d.Verify = &probe.Verify{}
+		d.NotRead = []probe.NotRead{{}}
+		d.Notes, d.Error, d.Redacted, d.Exit = []string{"a note"}, "an error", true, probe.ExitFinding
+		return d
+	}})
+	for _, s := range all {
+		text := render(t, "jsonl", s)
+		_, later, _ := bytes.Cut(text, []byte("\n"))
+		line, rest, _ := bytes.Cut(later, []byte("\n"))
+		moved := slices.Concat(line, []byte("\n"), text[:len(text)-len(later)], []byte(`{"kind":"of a newer version"}`+"\n\n"), rest)
+		for name, lines := range map[string][]byte{"as written": text, "in another order, with what is not known": moved} {
+			if name != "as written" && bytes.HasPrefix(line, []byte(`{"kind":"end"`)) {
+				continue // nothing between run and end
+			}
+			d, err := Read(bytes.NewReader(lines))
+			if err != nil {
+				t.Errorf("%s, %s: %v", s.name, name, err)
+				continue
+			}
+			var again bytes.Buffer
+			if err := renderJSON(&again, d, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(render(t, "json", s)), again.String()); diff != "" {
+				t.Errorf("%s, %s, changed (-written +read):\n%s", s.name, name, diff)
+			}
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	lines := string(render(t, "jsonl", samples[0]))
 	for _, tt := range []struct{ name, text, want string }{
@@ -63,8 +101,17 @@ func TestReadRefuses(t *testing.T) {
 		{"a version that is none", `{"schema":"rdmaprobe.report","schema_version":"1.x"}`, `schema version is "1.x"`},
 		{"a newer major version", `{"schema":"rdmaprobe.report","schema_version":"2.0"}`, "schema version is 2.0, this program reads 1.x"},
 		{"an older major version", `{"schema":"rdmaprobe.report","schema_version":"0.9"}`, "schema version is 0.9"},
-		{"JSON Lines", lines, "it is JSON Lines"},
-		{"one line of them", strings.SplitAfter(lines, "\n")[0], "one line of JSON Lines"},
+		{"several values", "{\"a\":1}\n{\"a\":2}\n", "it is several JSON values"},
+		{"lines without an end", lines[:strings.LastIndex(lines, `{"kind":"end"`)], "it was cut short"},
+		{"lines without a beginning", lines[strings.Index(lines, "\n")+1:], "it was cut short"},
+		{"a torn line", lines[:len(lines)-10], "unexpected end of JSON input"},
+		{"two documents", lines + lines, "more after the end"},
+		{"two runs", strings.SplitAfter(lines, "\n")[0] + lines, "line 2: a second run"},
+		{"a line without a kind", strings.Replace(lines, "\n", "\n{\"a\":1}\n", 1), "line 2: it has no kind"},
+		{"a line that is no JSON", strings.Replace(lines, "\n", "\n\x1b[31m\n", 1), "line 2: invalid character"},
+		{"lines of another schema", strings.Replace(lines, "rdmaprobe.report", "other\\u001b", 1), `line 1: its schema is "other`},
+		{"lines of another version", strings.Replace(lines, `"1.0"`, `"2.0"`, 1), "line 1: its schema version is 2.0"},
+		{"a line of a wrong type", strings.Replace(lines, "\n", "\n{\"kind\":\"device\",\"ports\":7}\n", 1), "line 2: cannot unmarshal number"},
 		{"cut short", "\n{\n\"schema\":\n", "line 4: unexpected end"},
 		{"a wrong type", "{\"schema\":\"rdmaprobe.report\",\n\"schema_version\":\"1.0\",\n\"devices\":7}", "line 3: cannot unmarshal number"},
 		{"text behind it", `{"schema":"rdmaprobe.report","schema_version":"1.0"} x`, "line 1: invalid character"},
@@ -130,6 +177,13 @@ func FuzzReportRead(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add([]byte(`{"schema":"rdmaprobe.report","schema_version":"1.0"}`))
+	for _, s := range samples {
+		var lines bytes.Buffer
+		if err := renderJSONL(&lines, s.doc(), Options{}); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(lines.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Read(bytes.NewReader(b))
 		if err != nil {
