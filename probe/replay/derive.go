@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"rdmaprobe/probe"
@@ -40,8 +41,9 @@ func Derive(d *probe.Document) ([]byte, error) {
 			v.rows = append(v.rows, o)
 		}
 	}
-	slices.SortStableFunc(v.rows, func(a, b probe.Observation) int {
-		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq))
+	sort.SliceStable(v.rows, func(i, j int) bool {
+		a, b := &v.rows[i], &v.rows[j]
+		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq)) < 0
 	})
 	v.library()
 	for i := range d.Devices {
