@@ -91,8 +91,7 @@ type server struct {
 	ctx    context.Context // ends with the run, or when serving is over
 	cancel context.CancelCauseFunc
 
-	slots     chan struct{} // sessions
-	strangers chan struct{} // connections before their hello
+	strangers newcomers
 	handlers  sync.WaitGroup
 	completed atomic.Int64 // sessions
 
@@ -101,7 +100,7 @@ type server struct {
 	mu        sync.Mutex
 	listeners map[string]net.Listener
 	sessions  map[string]*serveSession // by token
-	tasks     map[string]chan *peer.Conn
+	tasks     map[string]*taskDoor
 	closed    map[string][]closure // what this run's own events have closed, by device
 }
 
@@ -122,8 +121,8 @@ func newServer(r *run, o *ServeOptions) (*server, error) {
 		o.Sessions = 1 // its exchange names no port: one client at a time
 	}
 	s := &server{
-		run: r, o: o, allow: allow, slots: make(chan struct{}, o.Sessions), strangers: make(chan struct{}, maxStrangers),
-		listeners: map[string]net.Listener{}, sessions: map[string]*serveSession{}, tasks: map[string]chan *peer.Conn{}, closed: map[string][]closure{},
+		run: r, o: o, allow: allow,
+		listeners: map[string]net.Listener{}, sessions: map[string]*serveSession{}, tasks: map[string]*taskDoor{}, closed: map[string][]closure{},
 	}
 	for _, a := range o.Listen {
 		if err := s.checkListen(a); err != nil {
@@ -268,10 +267,9 @@ func (s *server) accept(address string, l net.Listener) {
 			time.Sleep(acceptErrorBackoff) // out of descriptors, or a connection that was reset
 			continue
 		}
-		select {
-		case s.strangers <- struct{}{}:
-			s.handlers.Go(func() { s.meet(c) })
-		default:
+		if n := s.strangers.admit(c); n != nil {
+			s.handlers.Go(func() { s.meet(n) })
+		} else {
 			c.Close() // a flood: whoever means it comes again
 		}
 	}

@@ -19,6 +19,9 @@ type pairedPort struct {
 func (s *server) pair(c *peer.Conn, h peer.Hello) {
 	s.mu.Lock()
 	ses := s.sessions[h.Token]
+	if ses != nil {
+		ses.active = time.Now()
+	}
 	s.mu.Unlock()
 	netdev := peer.InterfaceOf(peer.AddrOf(c.LocalAddr()))
 	i := slices.IndexFunc(s.offered(), func(d Device) bool { return netdev != "" && netdevOf(s.facts, d.Name) == netdev })

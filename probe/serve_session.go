@@ -3,9 +3,10 @@ package probe
 import (
 	"context"
 	"fmt"
-	"net"
+	"net/netip"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/peer"
@@ -22,20 +23,18 @@ type serveSession struct {
 	paired atomic.Pointer[pairedPort] // which port of this end its cable leads to
 	gid    atomic.Bool                // the path between the two GIDs has passed both ways
 	wantID bool                       // and there is one to prove
+
+	address   netip.Prefix // what it counts as; these are of the server's lock
+	active    time.Time    // its newest sign of life before it has chosen
+	chosen    bool         // a device
+	displaced bool         // it has lost its place
 }
 
 // meet takes one connection: who it is from, and what it is for. Nobody holds
-// one of the places for strangers longer than a hello may take.
-func (s *server) meet(nc net.Conn) {
-	c := peer.NewConn(nc, nil)
-	stranger := true
-	known := func() {
-		if stranger {
-			stranger = false
-			<-s.strangers
-		}
-	}
-	defer known()
+// one of the places for strangers longer than a hello, or a pairing, may take.
+func (s *server) meet(nc *newcomer) {
+	c := peer.NewConn(nc.Conn, nil)
+	defer s.strangers.leave(nc)
 	stop := context.AfterFunc(s.ctx, func() { nc.Close() })
 	defer stop()
 	from := peer.AddrOf(nc.RemoteAddr())
@@ -46,7 +45,7 @@ func (s *server) meet(nc net.Conn) {
 		return
 	}
 	if s.o.Handshake == remoteStock {
-		known()
+		s.strangers.leave(nc)
 		s.stockClient(c)
 		return
 	}
@@ -56,7 +55,7 @@ func (s *server) meet(nc net.Conn) {
 		nc.Close()
 		return
 	}
-	known()
+	s.strangers.hello(nc)
 	switch h.Role {
 	case peer.RoleTask:
 		s.attach(c, h)
@@ -64,50 +63,55 @@ func (s *server) meet(nc net.Conn) {
 	case peer.RolePair:
 		s.pair(c, h)
 	default:
+		s.strangers.leave(nc)
 		s.session(c, h)
 	}
 	nc.Close()
 }
 
+// taskDoor is where a task waits for its connection.
+type taskDoor struct {
+	conn chan *peer.Conn // nil: it broke
+	gone chan struct{}   // closed when nobody waits any more
+}
+
 // attach gives a connection to the task that waits for it.
 func (s *server) attach(c *peer.Conn, h peer.Hello) {
 	s.mu.Lock()
-	wait := s.tasks[h.Token]
+	door := s.tasks[h.Token]
 	delete(s.tasks, h.Token)
 	s.mu.Unlock()
-	if wait == nil {
+	if door == nil {
 		c.Fail(peer.CodeInvalid, "no task of that token")
 		c.Close()
 		return
 	}
 	if err := c.Send(peer.TypeHello, s.hello(peer.RoleTask, h.Token), peer.HelloLimit); err != nil {
 		c.Close()
-		close(wait)
-		return
+		c = nil
 	}
-	wait <- c // has room for one
+	select {
+	case door.conn <- c:
+	case <-door.gone:
+		if c != nil {
+			c.Close()
+		}
+	}
 }
 
 // session is one client from its hello to its bye.
 func (s *server) session(c *peer.Conn, h peer.Hello) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	default:
+	ses := &serveSession{s: s, token: peer.NewToken(), conn: c, client: h}
+	if !s.admit(ses) {
 		c.Fail(peer.CodeBusy, fmt.Sprintf("%d sessions are open, and no more are taken: serve --sessions raises that", s.o.Sessions))
 		return
 	}
-	ses := &serveSession{s: s, token: peer.NewToken(), conn: c, client: h}
-	s.mu.Lock()
-	s.sessions[ses.token] = ses
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.sessions, ses.token)
-		s.mu.Unlock()
-	}()
+	defer s.leave(ses)
 	err := ses.run()
 	s.forget()
+	if ses.lost() {
+		err = errDisplaced
+	}
 	if err != nil {
 		s.say("session with %v: %v", c.RemoteAddr(), err)
 		c.FailWith(err)
@@ -138,6 +142,9 @@ func (ses *serveSession) run() error {
 	}
 	sel, err := peer.Body[peer.Select](m, peer.TypeSelect)
 	if err != nil {
+		return err
+	}
+	if err := ses.choose(); err != nil {
 		return err
 	}
 	dr, err := ses.take(sel)

@@ -10,13 +10,12 @@ import (
 // stockClient answers one of rdma-core's tools. Its exchange says nothing of
 // devices, sizes or counts: all come from this end's options.
 func (s *server) stockClient(c *peer.Conn) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	default:
+	ses := &serveSession{s: s, token: peer.NewToken(), conn: c, chosen: true}
+	if !s.admit(ses) {
 		c.Close() // one at a time, and the exchange has no word for that
 		return
 	}
+	defer s.leave(ses)
 	from := c.RemoteAddr()
 	outcome, err := s.answerStock(c)
 	s.forget()

@@ -48,11 +48,12 @@ func (ses *serveSession) one(dr *deviceRun, t peer.Task) error {
 		ses.conn.Fail(f.Code, f.Text)
 		return nil
 	}
-	wait, token := make(chan *peer.Conn, 1), peer.NewToken()
+	door, token := &taskDoor{make(chan *peer.Conn), make(chan struct{})}, peer.NewToken()
 	s.mu.Lock()
-	s.tasks[token] = wait
+	s.tasks[token] = door
 	s.mu.Unlock()
 	defer func() {
+		close(door.gone)
 		s.mu.Lock()
 		delete(s.tasks, token)
 		s.mu.Unlock()
@@ -63,7 +64,7 @@ func (ses *serveSession) one(dr *deviceRun, t peer.Task) error {
 	limit := time.NewTimer(peer.StepLimit)
 	defer limit.Stop()
 	select {
-	case c := <-wait:
+	case c := <-door.conn:
 		if c == nil {
 			return errors.New("the client's second connection broke")
 		}

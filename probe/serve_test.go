@@ -126,6 +126,7 @@ var (
 func (s *serving) session() {
 	s.t.Helper()
 	c, _, ports := s.opens()
+	defer c.Close()
 	if len(ports.Ports) != 2 {
 		s.t.Fatalf("ports %+v", ports)
 	}
@@ -363,12 +364,18 @@ func TestServeRefusesStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	near, far := net.Pipe()
-	r.strangers <- struct{}{}
-	go r.meet(stranger{far, &net.TCPAddr{IP: net.ParseIP("203.0.113.9"), Port: 1}})
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		r.meet(r.strangers.admit(stranger{far, &net.TCPAddr{IP: net.ParseIP("203.0.113.9"), Port: 1}}))
+	}()
 	var said *peer.RemoteError
 	if _, err := peer.NewConn(near, nil).Receive(long); !errors.As(err, &said) || said.Code != peer.CodeRefused {
 		t.Errorf("%v", err)
 	}
 	near.Close()
-	r.strangers <- struct{}{} // its place is free again once it is gone
+	<-over
+	if n := len(r.strangers.all); n != 0 {
+		t.Errorf("%d places are taken once it is gone", n)
+	}
 }
