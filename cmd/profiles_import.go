@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"rdmaprobe/probe"
 	"rdmaprobe/probe/ledger"
 	"rdmaprobe/probe/replay"
+	"rdmaprobe/report"
 	"rdmaprobe/report/bundle"
 )
 
@@ -21,9 +23,10 @@ import (
 func (a *app) importProfile() *cobra.Command {
 	return &cobra.Command{
 		Use: "import BUNDLE", Short: "Make a simulated machine from a bundle, and check that it answers the same", Args: cobra.ExactArgs(1),
-		Long: "Derive a profile from the document in a bundle (report --bundle), play what was\n" +
-			"recorded on it, and compare. Where an answer differs nothing is written: the\n" +
-			"differences are told with their places, and the exit status is 1.",
+		Long: "Derive a profile from the document in a bundle (report --bundle; - is stdin), play\n" +
+			"what was recorded on it, and compare. Where an answer differs nothing is written:\n" +
+			"the differences are told with their places, and the exit status is 1. What cannot\n" +
+			"be played again, such as a ping-pong with another host, is an error too: 2.",
 		Example: "  rdmaprobe profiles import machine.tar.gz --out machine.json\n  rdmaprobe --provider sim:./machine.json doctor",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := a.onlyText("profiles import", "json"); err != nil {
@@ -49,14 +52,28 @@ func (a *app) runImport(ctx context.Context, name string) error {
 	switch {
 	case errors.As(err, &differs):
 		a.exit = probe.ExitFinding
-		a.complain(fmt.Errorf("%s: %w", name, err))
-		return &toldError{}
+		return a.tellDifferences(name, differs)
 	case errors.As(err, &no):
 		return &probe.UsageError{Text: fmt.Sprintf("%s %v", name, err)}
 	case err != nil:
 		return fmt.Errorf("import %s: %w", name, err)
 	}
 	return a.writeProfile(name, profile)
+}
+
+// tellDifferences writes each difference on a line of its own.
+func (a *app) tellDifferences(name string, e *replay.DifferError) error {
+	text := fmt.Sprintf("rdmaprobe: %s: no profile was written: ", report.Clean(name))
+	for i, line := range strings.Split(e.Error(), "\n") {
+		if i > 0 {
+			text += "  "
+		}
+		text += report.Clean(line) + "\n"
+	}
+	if _, err := io.WriteString(a.err, text); err != nil {
+		return err
+	}
+	return &toldError{}
 }
 
 // readBundle reads a bundle from a file, or from stdin.
@@ -120,8 +137,8 @@ func recordedCommands(records []byte, d *probe.Document) ([][]string, error) {
 		runs = append(runs, oneRun{rec.Run, rec.N, body.Run.Command})
 		return nil
 	})
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+	if err != nil {
+		return nil, &replay.CannotError{Where: bundle.LedgerFile, Why: err.Error()}
 	}
 	for id := range wanted {
 		return nil, &replay.CannotError{Where: bundle.LedgerFile, Why: fmt.Sprintf("it has no record of the run %q, whose rows the document has", id)}

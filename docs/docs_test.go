@@ -84,6 +84,7 @@ var generators = map[string]func(t *testing.T, argument string) string{
 	"exit-codes": func(*testing.T, string) string { return exitCodes() },
 	"type":       typeTable,
 	"code":       code,
+	"bundles":    func(t *testing.T, _ string) string { return bundlesTable(t) },
 }
 
 func generate(t *testing.T, kind, argument string) string {

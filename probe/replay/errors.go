@@ -41,7 +41,7 @@ const shownDifferences = 10
 
 func (e *DifferError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the replay differs from the document in %d places:", len(e.Differences))
+	fmt.Fprintf(&b, "the replay differs from the document in %d place(s):", len(e.Differences))
 	for i, d := range e.Differences {
 		if i == shownDifferences {
 			fmt.Fprintf(&b, "\n  and %d more", len(e.Differences)-i)
