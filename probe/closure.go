@@ -106,7 +106,7 @@ func closureOf(o *Observation, tb bool) (c closure, ok bool) {
 		case guard.Crashed:
 			return c, true
 		case guard.TimedOut: // a query that hangs costs no more than its child
-			return c, classOf(o) >= ClassCreate
+			return c, classOf(o) >= ClassCreate && o.Call != "" // else no call was in the way
 		case guard.Stuck, guard.Left:
 			c.PID = o.Child.PID
 			return c, true

@@ -168,7 +168,7 @@ func providerWedged(v *findingView) []findingHit {
 		} else {
 			text += "; the child was killed"
 		}
-		return text, inFlight(o, guard.TimedOut, guard.Left) && !inData(o)
+		return text, inFlight(o, guard.TimedOut, guard.Left) && !inData(o) && o.Call != "" // outside a call it was the machine that was slow
 	}, func(e pastEvent) (string, bool) {
 		text := "not tried again, because a provider call did not return" + e.when()
 		if e.event == "killed" {

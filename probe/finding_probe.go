@@ -50,7 +50,7 @@ func unanswered(o *Observation) (how string, yes bool) {
 	e := exchangeOf(o)
 	late := o.Reason == Timeout || o.Reason == NoCompletion
 	switch {
-	case inFlight(o, guard.TimedOut, guard.Left, guard.Stuck) && inData(o):
+	case inFlight(o, guard.TimedOut, guard.Left, guard.Stuck) && inData(o) && o.Call != "":
 		return "a provider call hung while messages were sent, " + callText(o), true
 	case retryExceeded(o):
 		return "the sender's retries were used up without an answer", true

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rdmaprobe/probe/guard"
+	"rdmaprobe/probe/hostfacts"
 )
 
 // What somebody else does to a child is no fault of the provider, and closes
@@ -40,6 +41,28 @@ func TestEndsFromOutside(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A child that was killed outside any provider call waited for no provider: the
+// machine was too slow for it.
+func TestEndsOutsideACall(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"mr.register", "pingpong.rc"} {
+		a := &attempt{result: guard.Result{Outcome: guard.TimedOut, PID: 7}}
+		o := a.lost("mlx5_0", "mr", 1, []string{id})[0]
+		if o.ID != id || o.Reason != Timeout || !strings.Contains(o.Detail, "outside a provider call") {
+			t.Errorf("%s: %q, %s", o.ID, o.Reason, o.Detail)
+		}
+		if c, ok := closureOf(&o, false); ok {
+			t.Errorf("%s closes the device: %s", id, c.text())
+		}
+		d := &Document{Devices: []Device{{Name: "mlx5_0", Listed: true}}, Observations: []Observation{o}, Host: &hostfacts.Host{OS: "linux"}}
+		for _, f := range Findings(d, FindingContext{Command: "probe"}) {
+			if f.Code == "provider_wedged" || f.Code == "pingpong_timeout" {
+				t.Errorf("%s: %s: %s", id, f.Code, f.Message)
+			}
+		}
 	}
 }
 
