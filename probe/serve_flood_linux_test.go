@@ -100,17 +100,42 @@ func noise(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// one is one connection of the flood. What becomes of it is the server's affair.
-func (f *flood) one(t *testing.T, r *rand.Rand) {
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+r.IntN(3)))}}
+// writes connects from 127.0.0.HOST and writes. What becomes of it is the server's
+// affair.
+func (f *flood) writes(t *testing.T, host byte, text string) net.Conn {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, host)}}
 	c, err := d.Dial("tcp", f.target)
 	if err != nil {
 		t.Errorf("connect: %v", err)
-		return
+		return nil
 	}
-	text, stays := garbage(r)
 	_ = c.SetDeadline(time.Now().Add(long))
 	_, _ = io.WriteString(c, text)
+	return c
+}
+
+// takeAll fills every place there is, and more.
+func (f *flood) takeAll(t *testing.T) {
+	for range 2 * defaultSessions {
+		if c := f.writes(t, 3, line(peer.TypeHello, testHello)); c != nil {
+			_, _ = c.Read(make([]byte, 1)) // it has its answer, and its place if there was one
+			f.hold(c)
+		}
+	}
+	for range 3 * maxStrangers / 2 {
+		if c := f.writes(t, 2, "{"); c != nil {
+			f.hold(c)
+		}
+	}
+}
+
+// one is one connection of the flood.
+func (f *flood) one(t *testing.T, r *rand.Rand) {
+	text, stays := garbage(r)
+	c := f.writes(t, byte(2+r.IntN(3)), text)
+	if c == nil {
+		return
+	}
 	switch {
 	case stays:
 		f.hold(c)
@@ -181,7 +206,8 @@ func TestServeFlood(t *testing.T) {
 		default:
 		}
 	}
-	s.session() // with all that stays still there
+	f.takeAll(t)
+	s.session()
 	f.letGo()
 	after := inUse(t)
 	const settled = 30 * time.Second
