@@ -114,13 +114,17 @@ func (f *flood) writes(t *testing.T, host byte, text string) net.Conn {
 	return c
 }
 
-// takeAll fills every place there is, and more.
+// takeAll fills every place there is.
 func (f *flood) takeAll(t *testing.T) {
-	for range 2 * defaultSessions {
-		if c := f.writes(t, 3, line(peer.TypeHello, testHello)); c != nil {
-			_, _ = c.Read(make([]byte, 1)) // it has its answer, and its place if there was one
-			f.hold(c)
+	f.letGo()
+	for full := false; !full; {
+		c := f.writes(t, 3, line(peer.TypeHello, testHello))
+		if c == nil {
+			return
 		}
+		f.hold(c)
+		_, err := peer.Expect[peer.Hello](peer.NewConn(c, nil), peer.TypeHello, long)
+		full = err != nil // busy
 	}
 	for range 3 * maxStrangers / 2 {
 		if c := f.writes(t, 2, "{"); c != nil {
