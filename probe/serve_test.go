@@ -147,6 +147,7 @@ func (s *serving) session() {
 	if err := c.Send(peer.TypeBye, empty{}, long); err != nil {
 		s.t.Fatal(err)
 	}
+	_, _ = c.Receive(long) // its place is free when the server has closed
 }
 
 func TestServeOnce(t *testing.T) {
