@@ -29,6 +29,9 @@ func newFindingView(d *Document, c FindingContext) *findingView {
 	}
 	for i := range d.Observations {
 		o := &d.Observations[i]
+		if o.OSBuild != "" {
+			continue // of another build: it says nothing of this one
+		}
 		v.rows[o.Device] = append(v.rows[o.Device], o)
 	}
 	return v

@@ -105,8 +105,12 @@ func (g *hostGroup) identityOf(dev Device) string {
 	return dev.Name
 }
 
-// current tells whether a file's evidence is of the host's newest OS build.
-func (g *hostGroup) current(p *part) bool { return p.build() == g.parts[len(g.parts)-1].build() }
+// build is the host's newest OS build.
+func (g *hostGroup) build() string { return g.parts[len(g.parts)-1].build() }
+
+// build is the OS build under which a row was seen: its file's, unless that is a
+// report of all builds and says another.
+func (r *mergedRow) build() string { return cmp.Or(r.o.OSBuild, r.part.build()) }
 
 // each calls f for every row of a known device, renamed as the device is now.
 func (g *hostGroup) each(names map[string]string, f func(mergeKey, *mergedRow)) {
@@ -135,10 +139,10 @@ func (g *hostGroup) rows(names map[string]string, allBuilds bool) []Observation 
 	}
 	newest, tried := map[keyOfBuild]*mergedRow{}, map[about]bool{}
 	g.each(names, func(k mergeKey, r *mergedRow) {
-		if !allBuilds && !g.current(r.part) {
+		if !allBuilds && r.build() != g.build() {
 			return
 		}
-		at := keyOfBuild{k, r.part.build()}
+		at := keyOfBuild{k, r.build()}
 		old := newest[at]
 		if old != nil && old.o.tried() && !r.o.tried() {
 			return
@@ -161,6 +165,9 @@ func (g *hostGroup) rows(names map[string]string, allBuilds bool) []Observation 
 	rows := make([]Observation, len(all))
 	for i, r := range all {
 		rows[i] = r.o
+		if rows[i].OSBuild = r.build(); rows[i].OSBuild == g.build() {
+			rows[i].OSBuild = ""
+		}
 	}
 	return rows
 }
@@ -174,7 +181,7 @@ func (g *hostGroup) conflicts(names map[string]string) []Conflict {
 	}
 	seen := map[buildKey][]*mergedRow{}
 	g.each(names, func(k mergeKey, r *mergedRow) {
-		at := buildKey{k, r.part.build()}
+		at := buildKey{k, r.build()}
 		same := func(q *mergedRow) bool { return q.o.Run == r.o.Run && q.o.Seq == r.o.Seq }
 		if conclusive(r.o.Level) && !slices.ContainsFunc(seen[at], same) {
 			seen[at] = append(seen[at], r)
@@ -244,7 +251,7 @@ func (g *hostGroup) capabilities(dev *Device) {
 				if s.Observation != nil {
 					run = s.Observation.Run
 				}
-				fresh := !s.Stale && g.current(p) && p.doc.Provider.Library.ID == last.doc.Provider.Library.ID
+				fresh := !s.Stale && p.build() == g.build() && p.doc.Provider.Library.ID == last.doc.Provider.Library.ID
 				states[key] = append(states[key], dated{*s, p.began(run, s.ObservedAt), fresh})
 			}
 		}

@@ -19,7 +19,8 @@ type Observation struct {
 	Seq          int64             `json:"seq"`
 	ID           string            `json:"id"`
 	Probe        string            `json:"probe,omitempty"`
-	Device       string            `json:"device,omitempty"` // absent: the host
+	Device       string            `json:"device,omitempty"`   // absent: the host
+	OSBuild      string            `json:"os_build,omitempty"` // where it is another than the host's: reports of all builds only
 	Port         int               `json:"port,omitempty"`
 	Level        rdma.Capability   `json:"level"`
 	Reason       Reason            `json:"reason,omitempty"`

@@ -208,7 +208,10 @@ func (b *rebuilding) rows() {
 	for _, p := range b.chosen() {
 		o := p.observation()
 		l := b.labels[p.identity]
-		o.Device = l.dev.Name
+		o.Device, o.OSBuild = l.dev.Name, ""
+		if p.build != b.builds[l.host] {
+			o.OSBuild = p.build
+		}
 		if b.many {
 			o.Host = l.host
 		}

@@ -174,6 +174,9 @@ func observationCase(class string, o *probe.Observation) junitCase {
 	if o.Port != 0 {
 		c.Name += fmt.Sprintf(" port %d", o.Port)
 	}
+	if o.OSBuild != "" {
+		c.Name += " under build " + cleanName(o.OSBuild)
+	}
 	if o.DurationNS > 0 {
 		c.Seconds = fmt.Sprintf("%.6f", float64(o.DurationNS)/1e9)
 	}

@@ -21,12 +21,13 @@ var quantileKeys = []struct{ key, label, name string }{
 	{"p99_ns", "0.99", "p99"}, {"p999_ns", "0.999", "p99.9"}, {"max_ns", "1", "max"},
 }
 
-// latencies are the ping-pongs of a document that have times.
+// latencies are the ping-pongs of a document that have times, those of other OS
+// builds left out: a metric has no place for them.
 func latencies(d *probe.Document) []latency {
 	var all []latency
 	for i := range d.Observations {
 		o := &d.Observations[i]
-		if o.ID != "pingpong.uc" && o.ID != "pingpong.rc" {
+		if o.ID != "pingpong.uc" && o.ID != "pingpong.rc" || o.OSBuild != "" {
 			continue
 		}
 		l := latency{row: o}

@@ -49,6 +49,9 @@ func pingpongText(d *probe.Document, o *probe.Observation) string {
 	if size, ok := whole64(o.Data["size"]); ok {
 		words = append(words, fmt.Sprintf("%d B", size))
 	}
+	if o.OSBuild != "" {
+		words = append(words, "under build", cleanName(o.OSBuild))
+	}
 	text := fmt.Sprintf("%s: %d of %d verified", strings.Join(words, " "), verified, count)
 	if lost > 0 {
 		text += fmt.Sprintf(", %d lost", lost)

@@ -23,19 +23,26 @@ type rowKey struct {
 }
 
 // newRows indexes a document. Of several rows for one key the last one stands:
-// a document is in the order of runs and sequence numbers.
+// a document is in the order of runs and sequence numbers. One of another OS
+// build than the host's stands only where there is no other.
 func newRows(d *probe.Document) rows {
 	r := rows{map[probe.ObservationRef]*probe.Observation{}, map[rowKey]*probe.Observation{}}
 	for i := range d.Observations {
 		o := &d.Observations[i]
 		r.byRef[probe.ObservationRef{Run: o.Run, Seq: o.Seq, ID: o.ID}] = o
-		r.last[rowKey{o.Host, o.Device, o.Port, o.ID}] = o
+		r.keep(rowKey{o.Host, o.Device, o.Port, o.ID}, o)
 		any := rowKey{o.Host, o.Device, 0, o.ID}
 		if old := r.last[any]; o.Port != 0 && (old == nil || o.Reason != probe.NotTried) {
-			r.last[any] = o
+			r.keep(any, o)
 		}
 	}
 	return r
+}
+
+func (r rows) keep(k rowKey, o *probe.Observation) {
+	if old := r.last[k]; old == nil || o.OSBuild == "" || old.OSBuild != "" {
+		r.last[k] = o
+	}
 }
 
 // of is the row of an id on a device, on any port when port is 0.

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"rdmaprobe/probe"
@@ -132,6 +134,10 @@ func (t *printer) observationsGrid() *grid {
 		"HOST", "DEVICE", "PORT", "ID", "LEVEL", "REASON", "CALL", "RETURN", "ERRNO", "VALUE", "TOOK", "PROBE", "CHILD",
 		"AT", "PARAMS", "DATA", "DETAIL",
 	}}
+	builds := manyBuilds(t.d)
+	if builds {
+		g.head = slices.Insert(g.head, 4, "BUILD")
+	}
 	for i := range t.d.Observations {
 		if i == maxRows {
 			break
@@ -150,8 +156,31 @@ func (t *printer) observationsGrid() *grid {
 			text(o.Call), text(returnText(o.Return)), text(errnoText(o.Errno)), text(scalar(o.Value)),
 			text(took(o.DurationNS)), name(o.Probe), text(child), text(at),
 			text(pairs(o.Params)), text(pairs(o.Data)), text(o.Detail))
+		if last := len(g.rows) - 1; builds {
+			g.rows[last] = slices.Insert(g.rows[last], 4, name(buildOf(t.d, o)))
+		}
 	}
 	return g
+}
+
+// manyBuilds tells whether rows are of more than one OS build, as in a report of
+// all builds: then each has to say its own.
+func manyBuilds(d *probe.Document) bool {
+	return slices.ContainsFunc(d.Observations, func(o probe.Observation) bool { return o.OSBuild != "" })
+}
+
+// buildOf is the OS build under which a row was seen, the kernel's release where
+// there is no such thing.
+func buildOf(d *probe.Document, o *probe.Observation) string {
+	if o.OSBuild != "" {
+		return o.OSBuild
+	}
+	for _, h := range hostsOf(d) {
+		if o.Host == "" || o.Host == h.Name {
+			return cmp.Or(h.OSBuild, h.Kernel)
+		}
+	}
+	return ""
 }
 
 // claims prints what documents say of each capability, beside what was seen.
