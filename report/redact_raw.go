@@ -28,12 +28,14 @@ type rawTokens struct {
 
 // rawTokenList is tried before the tokens of all texts.
 func rawTokenList() []token {
+	// A key is found by its end: what may begin anywhere in a long word makes the
+	// search quadratic.
 	const is = `["']?[ \t]*(?:\([^)\n]*\)[ \t]*)?[:=][ \t]*["'<]?` // "key" = "value", key (type): value
 	return []token{
 		// IOPlatformSerialNumber, serial_number_key, serial_num, Serial Number (system)
-		{`[A-Za-z0-9_]*(?i:serial)(?i:[ _-]?(?:number|num|no))?[A-Za-z_]*` + is + `[0-9A-Za-z][0-9A-Za-z._/+-]{2,}`, (*Redactor).serialLine},
+		{`(?i:serial)(?i:[ _-]?(?:number|num|no))?[A-Za-z_]*` + is + `[0-9A-Za-z][0-9A-Za-z._/+-]{2,}`, (*Redactor).serialLine},
 		// domain_uuid_key, switch_uid_key, IOPlatformUUID, node_guid, Hardware UDID, ECID
-		{`[A-Za-z0-9_]*(?i:uuid|guid|udid|ecid|_uid|unique_id|UniqueID)[A-Za-z0-9_]*` + is + `(?:0[xX])?[0-9A-Fa-f][0-9A-Fa-f:-]{3,}`, (*Redactor).identifierLine},
+		{`(?i:uuid|guid|udid|ecid|_uid|unique_id|UniqueID)[A-Za-z0-9_]*` + is + `(?:0[xX])?[0-9A-Fa-f][0-9A-Fa-f:-]{3,}`, (*Redactor).identifierLine},
 		// SSID, SSID_STR, current network
 		{`(?i:\bssid(?:_str)?|networkname|network_name|current_network)` + is + `[^"'<>\n]+`, (*Redactor).networkLine},
 		// names that are told to be names, however short
@@ -53,9 +55,9 @@ func valueOf(s string) (key, value string) {
 	return s[:len(s)-len(value)], value
 }
 
-func (r *Redactor) serialLine(s string, before, after rune) (string, bool) {
+func (r *Redactor) serialLine(s string, _, after rune) (string, bool) {
 	key, value := valueOf(s)
-	if wordRune(before) || wordRune(after) || !strings.ContainsAny(value, "0123456789") && strings.ToUpper(value) != value {
+	if wordRune(after) || !strings.ContainsAny(value, "0123456789") && strings.ToUpper(value) != value {
 		return "", false // not a number, as in "serial: unknown"
 	}
 	return key + r.serial(value), true
@@ -63,9 +65,9 @@ func (r *Redactor) serialLine(s string, before, after rune) (string, bool) {
 
 // identifierLine stands in for a value as the token of its form would, and for any
 // other as for a serial number.
-func (r *Redactor) identifierLine(s string, before, after rune) (string, bool) {
+func (r *Redactor) identifierLine(s string, _, after rune) (string, bool) {
 	key, value := valueOf(s)
-	if wordRune(before) || wordRune(after) {
+	if wordRune(after) {
 		return "", false
 	}
 	if out := r.Text(value); out != value {

@@ -21,6 +21,7 @@ const (
 	maxRecordProgram = 512 << 10 // bytes of one program's output
 	maxRecordSource  = 2 << 20   // bytes of one source
 	maxRecordSources = 128
+	maxRecordLine    = 2 << 10 // bytes of one line: looking for names in longer ones takes too long
 )
 
 // Record keeps what the sources of facts gave, as they gave it, for whoever has to
@@ -188,22 +189,32 @@ func printable(b []byte, limit int) string {
 		}
 	}
 	var out strings.Builder
-	for len(b) > 0 {
-		c, size := utf8.DecodeRune(b)
-		switch {
-		case c == utf8.RuneError && size == 1:
-			fmt.Fprintf(&out, `\x%02x`, b[0])
-		case c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)):
-			fmt.Fprintf(&out, `\u%04x`, c)
-		default:
-			out.Write(b[:size])
+	for line := range bytes.Lines(b) {
+		if long := len(line) - maxRecordLine; long > 0 {
+			line = fmt.Appendf(line[:maxRecordLine:maxRecordLine], "\n== %d more bytes of this line were left out\n", long)
 		}
-		b = b[size:]
+		escape(&out, line)
 	}
 	if rest > 0 {
 		fmt.Fprintf(&out, "\n== %d more bytes were left out\n", rest)
 	}
 	return out.String()
+}
+
+// escape writes what is no character of a text as its number.
+func escape(out *strings.Builder, b []byte) {
+	for len(b) > 0 {
+		c, size := utf8.DecodeRune(b)
+		switch {
+		case c == utf8.RuneError && size == 1:
+			fmt.Fprintf(out, `\x%02x`, b[0])
+		case c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)):
+			fmt.Fprintf(out, `\u%04x`, c)
+		default:
+			out.Write(b[:size])
+		}
+		b = b[size:]
+	}
 }
 
 var notSlug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9_]+`) })

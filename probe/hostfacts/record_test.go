@@ -76,6 +76,13 @@ func TestRecordIsText(t *testing.T) {
 	}
 }
 
+func TestRecordCutsLines(t *testing.T) {
+	got := printable([]byte("a\n"+strings.Repeat("x", maxRecordLine+7)+"\nb\n"), maxRecordFile)
+	if want := "a\n" + strings.Repeat("x", maxRecordLine) + "\n== 8 more bytes of this line were left out\nb\n"; got != want {
+		t.Errorf("%d bytes: %.40q...%q", len(got), got, got[len(got)-60:])
+	}
+}
+
 func TestRecordIsBounded(t *testing.T) {
 	r := &Record{}
 	big := []byte(strings.Repeat("line of text\n", maxRecordProgram/13+1))
