@@ -10,35 +10,52 @@ import (
 	"rdmaprobe/probe"
 )
 
-// Compare lists where a replay differs from what it replays.
+// Compare lists where a replay differs from what it replays. That a newer program
+// knows of more that could be tried, and was not, is no difference.
 func Compare(want, got *probe.Document) ([]Difference, error) {
-	var trees [2]map[string]any
-	for i, d := range []*probe.Document{want, got} {
-		d, err := plain(d)
-		if err != nil {
-			return nil, err
+	want, err := plain(want)
+	if err != nil {
+		return nil, err
+	}
+	if got, err = plain(got); err != nil {
+		return nil, err
+	}
+	has := rowsOf(want)
+	again := rowsOf(got)
+	for path, o := range again {
+		if has[path] == nil && !tried(o) {
+			delete(again, path)
 		}
-		trees[i] = tree(d)
 	}
 	var c comparing
-	c.value("", trees[0], trees[1])
+	c.value("", tree(want, has), tree(got, again))
 	return c.found, nil
 }
 
+// rowsOf are the observations by their paths; of several at one the later ones are
+// numbered.
+func rowsOf(d *probe.Document) map[string]*probe.Observation {
+	rows := map[string]*probe.Observation{}
+	for i := range d.Observations {
+		base := strings.TrimPrefix(rowPath(&d.Observations[i]), "observations")
+		path := base
+		for n := 2; rows[path] != nil; n++ {
+			path = fmt.Sprintf("%s#%d", base, n)
+		}
+		rows[path] = &d.Observations[i]
+	}
+	return rows
+}
+
 // tree is what of a document is compared, under names that stay the same.
-func tree(d *probe.Document) map[string]any {
+func tree(d *probe.Document, observations map[string]*probe.Observation) map[string]any {
 	lib := d.Provider.Library
 	devices, rows := map[string]any{}, map[string]any{}
 	for _, dev := range d.Devices {
 		devices["["+dev.Name+"]"] = deviceTree(dev)
 	}
-	for i := range d.Observations {
-		path := rowPath(&d.Observations[i])
-		path = strings.TrimPrefix(path, "observations")
-		for n := 2; rows[path] != nil; n++ {
-			path = fmt.Sprintf("%s#%d", strings.TrimSuffix(path, fmt.Sprintf("#%d", n-1)), n)
-		}
-		rows[path] = rowTree(&d.Observations[i])
+	for path, o := range observations {
+		rows[path] = rowTree(o)
 	}
 	return map[string]any{
 		"library":      map[string]any{"loaded": lib.Loaded, "error": loaderText(lib), "id": lib.ID, "symbols": jsonTree(lib.Symbols)},
