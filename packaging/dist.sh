@@ -8,12 +8,11 @@ version=$(git describe --tags --always --dirty 2>/dev/null || echo 0.0.0)
 commit=$(git rev-parse HEAD 2>/dev/null || true)
 stamp=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 export SOURCE_DATE_EPOCH=$stamp
-mtime=$(date -u -d "@$stamp" +%Y-%m-%dT%H:%M:%SZ 2>/dev/null || date -u -r "$stamp" +%Y-%m-%dT%H:%M:%SZ)
 # A Debian version begins with a digit.
 debversion=${version#v}
 case $debversion in [0-9]*.*) ;; *) debversion=0.0.0+git$debversion ;; esac
 
-rm -rf dist/man dist/completion dist/pkg dist/linux_* dist/darwin_*
+rm -rf dist/man dist/completion dist/pkg dist/linux_* dist/darwin_* dist/rdmaprobe_* dist/SHA256SUMS
 mkdir -p dist/man dist/completion dist/pkg
 for p in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
   GOOS=${p%/*} GOARCH=${p#*/} go build -trimpath \
@@ -37,12 +36,12 @@ for p in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64; do
   mkdir -p "$d/man" "$d/completion"
   cp "dist/$p/rdmaprobe" LICENSE README.md CHANGELOG.md "$d/"
   cp dist/man/* "$d/man/"
-  cp dist/completion/* dist/completion/_rdmaprobe "$d/completion/"
+  cp dist/completion/* "$d/completion/"
   pack "$d" "dist/rdmaprobe_${version}_$p.tar.gz"
 done
 go -C tools build -o ../dist/nfpm github.com/goreleaser/nfpm/v2/cmd/nfpm
 for arch in amd64 arm64; do
-  ARCH=$arch VERSION=$debversion MTIME=$mtime dist/nfpm package -f packaging/nfpm.yaml -p deb \
-    -t "dist/rdmaprobe_${debversion}_$arch.deb" >/dev/null
+  ARCH=$arch VERSION=$debversion dist/nfpm package -f packaging/nfpm.yaml -p deb \
+    -t "dist/rdmaprobe_${debversion}_$arch.deb"
 done
 (cd dist && sha256sum rdmaprobe_*.tar.gz rdmaprobe_*.deb >SHA256SUMS && cat SHA256SUMS)
