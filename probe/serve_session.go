@@ -10,6 +10,7 @@ import (
 
 	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/peer"
+	"rdmaprobe/rdma"
 )
 
 // serveSession is one client's stay.
@@ -204,8 +205,23 @@ func (s *server) hold(ctx context.Context, d Device) (*deviceRun, error) {
 			s.release(dr)
 			return nil, err
 		}
+		if why := dr.unopened(); why != "" {
+			s.release(dr)
+			return nil, &peer.Failure{Code: peer.CodeNotReady, Text: fmt.Sprintf("%s cannot be opened here: %s", d.Name, printable(why))}
+		}
 	}
 	return dr, nil
+}
+
+// unopened is why the newest child could not open the device, "" when it did: one
+// that was unplugged since the server began has old ports in the document.
+func (dr *deviceRun) unopened() string {
+	for _, o := range dr.newest {
+		if o.ID == "dev.open" && o.Level == rdma.CapabilityUnknown {
+			return o.Detail
+		}
+	}
+	return ""
 }
 
 func (s *server) release(dr *deviceRun) {

@@ -165,6 +165,23 @@ func TestServeOnce(t *testing.T) {
 	}
 }
 
+// A device that can no longer be opened is no end of a connection, and the client
+// learns why.
+func TestServeGoneDevice(t *testing.T) {
+	m := newLinux(t)
+	m.rules(0, "ibv_open_device", object{"errno": "ENODEV"})
+	s := startServer(t, m, nil)
+	c, _, ports := s.opens()
+	defer c.Close()
+	if err := c.Send(peer.TypeSelect, peer.Select{Device: ports.Ports[0].Device, Num: ports.Ports[0].Num, Mine: testMine}, long); err != nil {
+		t.Fatal(err)
+	}
+	var said *peer.RemoteError
+	if _, err := peer.Expect[peer.Selected](c, peer.TypeSelected, long); !errors.As(err, &said) || said.Code != peer.CodeNotReady || !strings.Contains(said.Text, "cannot be opened here") {
+		t.Errorf("the selection: %v", err)
+	}
+}
+
 // Whatever strangers do, the next one is served.
 func TestServeSurvives(t *testing.T) {
 	s := startServer(t, newLinux(t), nil)
