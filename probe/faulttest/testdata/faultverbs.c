@@ -98,6 +98,11 @@ static int strikes(struct context *c, const char *call)
 		raise(SIGSTOP);
 	if (!strcmp(fault, "thread")) // the thread that called does not come back
 		syscall(SYS_exit, 0);
+	if (!strcmp(fault, "file")) { // what the call reads lies on a file system that does not answer
+		int fd = open(getenv("FAULT_FILE"), O_RDONLY);
+		if (fd >= 0)
+			close(fd);
+	}
 	disturb(fault);
 	if (!strcmp(fault, "spin"))
 		for (;;)
