@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,9 +19,9 @@ import (
 func (a *app) checkProfile() *cobra.Command {
 	return &cobra.Command{
 		Use: "check FILE", Short: "Say whether a file is a profile, and what machine it is", Args: cobra.ExactArgs(1),
-		Long: "Read a profile as --provider sim:FILE would. What is wrong is told with its line\n" +
-			"and key, and what is allowed there; the exit status is then 2. What is right is\n" +
-			"summed up: system, library, devices, and every call that does not answer as usual.",
+		Long: "Read a profile as --provider sim:FILE would. Everything that is wrong is told with\n" +
+			"its line and key, and what is allowed there; the exit status is then 2. A sound one\n" +
+			"is summed up: system, library, devices, each call that does not answer as usual.",
 		Example: "  rdmaprobe profiles check ./machine.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := a.onlyText("profiles check", "text or json"); err != nil {
@@ -31,9 +32,12 @@ func (a *app) checkProfile() *cobra.Command {
 				return err
 			}
 			host := &hostfacts.Host{}
+			if wrong := sim.Check(data, &hostfacts.Host{}); len(wrong) > 0 {
+				return a.tellWrong(args[0], wrong)
+			}
 			p, err := sim.Parse(data, host)
 			if err != nil {
-				return &probe.UsageError{Text: fmt.Sprintf("profile %s: %v", args[0], err)}
+				return err
 			}
 			s, err := summarise(p, host, data)
 			if err != nil {
@@ -47,6 +51,25 @@ func (a *app) checkProfile() *cobra.Command {
 		},
 		ValidArgsFunction: completeProfiles,
 	}
+}
+
+// maxWrong bounds the errors that are told of one profile.
+const maxWrong = 100
+
+// tellWrong tells of each error on a line of its own; a single one as any other
+// command would.
+func (a *app) tellWrong(name string, wrong []error) error {
+	if len(wrong) == 1 || a.format == "json" {
+		return &probe.UsageError{Text: fmt.Sprintf("profile %s: %v", name, errors.Join(wrong...))}
+	}
+	for i, err := range wrong {
+		if i == maxWrong {
+			a.complain(fmt.Errorf("profile %s: and %d more", name, len(wrong)-i))
+			break
+		}
+		a.complain(fmt.Errorf("profile %s: %w", name, err))
+	}
+	return &probe.UsageError{Text: fmt.Sprintf("profile %s has %d errors", name, len(wrong))}
 }
 
 // profileSummary is what a sound profile is.

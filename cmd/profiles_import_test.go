@@ -182,7 +182,12 @@ func TestCheckNamesThePlace(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, %q", command, status, out, errs)
 		}
 	}
-	status, out, _ := cli(t, nil, "profiles", "check", "rxe", "--json")
+	writeFile(t, file, []byte("{\"profile\": 2, \"id\": \"x\",\n\"devices\": [{\"name\": \"a\", \"transport\": \"infiniband\",\n\"calls\": {\"ibv_zz\": []}}, {\"name\": \"b\"}]}"))
+	status, out, errs := cli(t, nil, "profiles", "check", file)
+	if status != probe.ExitUsage || out != "" || strings.Count(errs, "rdmaprobe: profile "+file+": profile line ") != 3 || !strings.Contains(errs, "has 3 errors") {
+		t.Errorf("three errors: exit %d, %q, %q", status, out, errs)
+	}
+	status, out, _ = cli(t, nil, "profiles", "check", "rxe", "--json")
 	var s profileSummary
 	if err := json.Unmarshal([]byte(out), &s); status != 0 || err != nil || s.ID != "rxe" || s.Platform != "linux" || len(s.Devices) != 2 || len(s.Devices[0].Ports) != 1 {
 		t.Errorf("exit %d, %v, %+v", status, err, s)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rdmaprobe/probe"
 	"rdmaprobe/probe/guard"
@@ -71,8 +72,8 @@ func (v *deriving) failure(where string, ret *probe.Return, errno *probe.Errno) 
 
 // errnoText is how our own texts tell of an error: "errno 22 (EINVAL)".
 var (
-	errnoText  = regexp.MustCompile(`errno (\d+)(?: \((E[A-Z0-9]+)\))?`)
-	returnText = regexp.MustCompile(`provider returned (-?\d+)`)
+	errnoText  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`errno (\d+)(?: \((E[A-Z0-9]+)\))?`) })
+	returnText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`provider returned (-?\d+)`) })
 )
 
 // told is the failure of a call that has no row of its own and is only told of in
@@ -80,12 +81,12 @@ var (
 func (v *deriving) told(where, text string) (rule, error) {
 	ret := &probe.Return{}
 	var errno *probe.Errno
-	if m := errnoText.FindStringSubmatch(text); m != nil {
+	if m := errnoText().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		errno = &probe.Errno{Number: n, Name: m[2], Platform: v.platform()}
 		ret.Number = int64(n)
 	}
-	if m := returnText.FindStringSubmatch(text); m != nil {
+	if m := returnText().FindStringSubmatch(text); m != nil {
 		ret.Number, _ = strconv.ParseInt(m[1], 10, 64)
 	}
 	if errno == nil && ret.Number == 0 {

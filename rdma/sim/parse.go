@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"errors"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -29,32 +31,61 @@ var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // profile's host facts are decoded into. Whatever is wrong is a *ParseError that
 // names the line and the key and says what is allowed: unknown keys anywhere
 // (also in host), wrong types, unknown names of states, verbs or errno values,
-// and sizes beyond the bounds.
+// and sizes beyond the bounds. It tells of the first; Check has all.
 func Parse(data []byte, host any) (*Profile, error) {
+	p, err := parse(data, host)
+	if wrong := flat(err); len(wrong) > 0 {
+		return nil, wrong[0]
+	}
+	return p, nil
+}
+
+// Check lists everything that is wrong with a profile, in the order of its lines,
+// and nothing when Parse takes it. Where keys or types are wrong, what only the
+// values could tell is not looked for.
+func Check(data []byte, host any) []error {
+	_, err := parse(data, host)
+	wrong := flat(err)
+	sort.SliceStable(wrong, func(i, j int) bool { return lineOf(wrong[i]) < lineOf(wrong[j]) })
+	return wrong
+}
+
+func lineOf(err error) int {
+	var pe *ParseError
+	if errors.As(err, &pe) {
+		return pe.Line
+	}
+	return 0
+}
+
+// flat are the errors that were joined into one.
+func flat(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, flat(e)...)
+	}
+	return all
+}
+
+// parse is Parse with all errors joined.
+func parse(data []byte, host any) (*Profile, error) {
 	root, err := parseTree(data)
 	if err != nil {
 		return nil, err
 	}
 	p := &Profile{}
 	if err := decodeStrict(root, p); err != nil {
-		return nil, err
+		return nil, errors.Join(err, p.decodeHost(root, host))
 	}
-	if err := p.checkHead(root); err != nil {
-		return nil, err
-	}
-	if err := p.decodeHost(root, host); err != nil {
-		return nil, err
-	}
-	if err := p.checkLibrary(root); err != nil {
-		return nil, err
-	}
-	if err := p.checkPeer(root); err != nil {
-		return nil, err
-	}
-	if err := p.checkDevices(root.at("devices")); err != nil {
-		return nil, err
-	}
-	return p, nil
+	err = errors.Join(p.checkHead(root), p.decodeHost(root, host))
+	return p, errors.Join(err, p.checkLibrary(root), p.checkPeer(root), p.checkDevices(root.at("devices")))
 }
 
 func (p *Profile) checkHead(root *node) error {
@@ -181,28 +212,26 @@ func (p *Profile) checkDevices(n *node) error {
 		return n.errorf("%d devices, at most %d are allowed", len(p.Devices), maxDevices)
 	}
 	seen := map[string]bool{}
+	var wrong error
 	for i := range p.Devices {
 		d, at := &p.Devices[i], n.at(i)
-		switch {
-		case d.Name == "" || len(d.Name) > 63 || strings.ContainsRune(d.Name, 0):
-			return at.at("name").errorf("a device needs a name of 1 to 63 bytes, without NUL")
-		case seen[d.Name]:
-			return at.at("name").errorf("a second device of this name")
-		case d.Transport == nil:
-			return at.errorf("the key transport is missing; allowed: %s", transports.names())
-		}
+		wrong = errors.Join(wrong, p.checkDevice(d, at, seen[d.Name]))
 		seen[d.Name] = true
-		if err := d.checkPorts(at.at("ports")); err != nil {
-			return err
-		}
-		if err := d.resolveAttr(at.member("attr")); err != nil {
-			return err
-		}
-		if err := p.checkCalls(at.member("calls"), d.Calls); err != nil {
-			return err
-		}
 	}
-	return nil
+	return wrong
+}
+
+// checkDevice looks at one device; again says that its name was there before.
+func (p *Profile) checkDevice(d *Device, at *node, again bool) error {
+	switch {
+	case d.Name == "" || len(d.Name) > 63 || strings.ContainsRune(d.Name, 0):
+		return at.at("name").errorf("a device needs a name of 1 to 63 bytes, without NUL")
+	case again:
+		return at.at("name").errorf("a second device of this name")
+	case d.Transport == nil:
+		return at.errorf("the key transport is missing; allowed: %s", transports.names())
+	}
+	return errors.Join(d.checkPorts(at.at("ports")), d.resolveAttr(at.member("attr")), p.checkCalls(at.member("calls"), d.Calls))
 }
 
 func (d *Device) checkPorts(n *node) error {
@@ -210,27 +239,28 @@ func (d *Device) checkPorts(n *node) error {
 		return n.errorf("%d ports, at most %d are allowed", len(d.Ports), maxPorts)
 	}
 	seen := map[int]bool{}
+	var wrong error
 	for i := range d.Ports {
 		q, at := &d.Ports[i], n.at(i)
-		switch {
-		case q.Num < 1 || q.Num > 255:
-			return at.at("num").errorf("a port needs a number num from 1 to 255")
-		case seen[q.Num]:
-			return at.at("num").errorf("port %d stands here twice", q.Num)
-		case q.State == nil && len(q.States) == 0:
-			return at.errorf("the key state is missing; allowed: %s", portStates.names())
-		case len(q.States) > maxStates:
-			return at.at("states").errorf("%d steps, at most %d are allowed", len(q.States), maxStates)
-		}
+		wrong = errors.Join(wrong, d.checkPort(q, at, seen[q.Num]))
 		seen[q.Num] = true
-		if err := checkGIDs(at.at("gids"), q.GIDs); err != nil {
-			return err
-		}
-		if err := q.resolveAttr(at.member("attr"), *d.Transport); err != nil {
-			return err
-		}
 	}
-	return nil
+	return wrong
+}
+
+// checkPort looks at one port; again says that its number was there before.
+func (d *Device) checkPort(q *Port, at *node, again bool) error {
+	switch {
+	case q.Num < 1 || q.Num > 255:
+		return at.at("num").errorf("a port needs a number num from 1 to 255")
+	case again:
+		return at.at("num").errorf("port %d stands here twice", q.Num)
+	case q.State == nil && len(q.States) == 0:
+		return at.errorf("the key state is missing; allowed: %s", portStates.names())
+	case len(q.States) > maxStates:
+		return at.at("states").errorf("%d steps, at most %d are allowed", len(q.States), maxStates)
+	}
+	return errors.Join(checkGIDs(at.at("gids"), q.GIDs), q.resolveAttr(at.member("attr"), *d.Transport))
 }
 
 // override writes the fields of values into image, in the order of the file.

@@ -1,28 +1,30 @@
 package sim
 
 import (
+	"errors"
 	"slices"
 	"strings"
 )
 
 // checkCalls resolves the rules of one device.
 func (p *Profile) checkCalls(n *node, calls map[string][]rule) error {
+	var wrong error
 	for _, m := range n.fields() {
 		v, ok := verbOf(m.key)
-		if !ok {
-			return &ParseError{Line: m.line, Key: m.node.path, Text: "unknown verb; allowed: " + strings.Join(verbNames(), ", ")}
-		}
 		rules := calls[m.key]
-		if len(rules) > maxRules {
-			return m.node.errorf("%d rules, at most %d are allowed", len(rules), maxRules)
+		switch {
+		case !ok:
+			wrong = errors.Join(wrong, &ParseError{Line: m.line, Key: m.node.path, Text: "unknown verb; allowed: " + strings.Join(verbNames(), ", ")})
+			continue
+		case len(rules) > maxRules:
+			wrong = errors.Join(wrong, m.node.errorf("%d rules, at most %d are allowed", len(rules), maxRules))
+			continue
 		}
 		for i := range rules {
-			if err := p.checkRule(m.node.at(i), v, &rules[i]); err != nil {
-				return err
-			}
+			wrong = errors.Join(wrong, p.checkRule(m.node.at(i), v, &rules[i]))
 		}
 	}
-	return nil
+	return wrong
 }
 
 func (p *Profile) checkRule(n *node, v verb, r *rule) error {

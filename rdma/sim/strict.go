@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -57,16 +58,16 @@ func checkStruct(n *node, t reflect.Type) error {
 		return n.errorf("must be an object, not %s", n.describe())
 	}
 	fields, names := jsonFields(t)
+	var wrong error
 	for _, m := range n.members {
 		f, ok := fields[m.key]
 		if !ok {
-			return &ParseError{Line: m.line, Key: m.node.path, Text: "unknown key; allowed: " + strings.Join(names, ", ")}
+			wrong = errors.Join(wrong, &ParseError{Line: m.line, Key: m.node.path, Text: "unknown key; allowed: " + strings.Join(names, ", ")})
+			continue
 		}
-		if err := checkType(m.node, f); err != nil {
-			return err
-		}
+		wrong = errors.Join(wrong, checkType(m.node, f))
 	}
-	return nil
+	return wrong
 }
 
 // jsonFields lists the keys of a struct in their order.
@@ -91,12 +92,11 @@ func checkMap(n *node, t reflect.Type) error {
 	if n.kind != '{' {
 		return n.errorf("must be an object, not %s", n.describe())
 	}
+	var wrong error
 	for _, m := range n.members {
-		if err := checkType(m.node, t.Elem()); err != nil {
-			return err
-		}
+		wrong = errors.Join(wrong, checkType(m.node, t.Elem()))
 	}
-	return nil
+	return wrong
 }
 
 func checkList(n *node, t reflect.Type) error {
@@ -106,12 +106,11 @@ func checkList(n *node, t reflect.Type) error {
 	if n.kind != '[' {
 		return n.errorf("must be a list, not %s", n.describe())
 	}
+	var wrong error
 	for _, item := range n.items {
-		if err := checkType(item, t.Elem()); err != nil {
-			return err
-		}
+		wrong = errors.Join(wrong, checkType(item, t.Elem()))
 	}
-	return nil
+	return wrong
 }
 
 func checkScalar(n *node, t reflect.Type) error {
