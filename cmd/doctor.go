@@ -67,7 +67,7 @@ func (a *app) doctor() *cobra.Command {
 
 // watch prints a diagnosis and then what changes, until it is interrupted.
 func (a *app) watch(ctx context.Context, o probe.DoctorOptions, interval time.Duration) error {
-	if a.format != "table" && a.format != "wide" {
+	if !a.rendering().People {
 		return &probe.UsageError{Text: fmt.Sprintf("--watch prints changes for people: -o %s is for one diagnosis", a.format)}
 	}
 	if a.redacts() {

@@ -12,19 +12,26 @@ import (
 	"rdmaprobe/report"
 )
 
-// write renders a document on stdout, or into the file of --out.
-func (a *app) write(d *probe.Document, command string) error {
+// rendering is the format that was asked for. checkGlobals has refused names that
+// are none.
+func (a *app) rendering() report.Format {
 	f, err := report.Lookup(a.format)
 	if err != nil {
-		return &probe.UsageError{Text: err.Error()}
+		panic(err)
 	}
-	if d, err = a.redacted(d); err != nil {
+	return f
+}
+
+// write renders a document on stdout, or into the file of --out.
+func (a *app) write(d *probe.Document, command string) error {
+	d, err := a.redacted(d)
+	if err != nil {
 		return err
 	}
-	if a.told != nil && a.format == "jsonl" {
+	if a.told != nil && a.rendering().Row != nil {
 		return a.told.finish(a.out, d)
 	}
-	if err := f.Render(a.out, d, a.renderOptions(command)); err != nil {
+	if err := a.rendering().Render(a.out, d, a.renderOptions(command)); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil

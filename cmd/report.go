@@ -88,7 +88,7 @@ func (a *app) runReport(ctx context.Context, f *reportFlags, args []string) erro
 	case len(args) > 0:
 		return a.reportFiles(f, args)
 	}
-	f.AllRows = a.format == "jsonl"
+	f.AllRows = a.rendering().Row != nil
 	f.AllBuilds = f.AllBuilds || f.AllRows
 	d, err := probe.Report(f.ReportOptions)
 	if err == nil && len(d.Devices) == 0 && len(d.Observations) == 0 {
@@ -105,7 +105,7 @@ func (a *app) runReport(ctx context.Context, f *reportFlags, args []string) erro
 func (a *app) reportFiles(f *reportFlags, names []string) error {
 	ro := f.ReportOptions
 	ro.Devices = nil // devices are chosen once they have their newest names
-	ro.AllRows = a.format == "jsonl" && len(names) == 1
+	ro.AllRows = a.rendering().Row != nil && len(names) == 1
 	ro.AllBuilds = ro.AllBuilds || ro.AllRows
 	inputs, err := a.readInputs(names, ro)
 	if err != nil {
@@ -148,8 +148,8 @@ func (a *app) diff(f *reportFlags, args []string) error {
 	if len(args) != 2 {
 		return &probe.UsageError{Text: fmt.Sprintf("--diff takes two files or OS builds, not %d", len(args))}
 	}
-	if !slices.Contains(report.DiffFormats, a.format) {
-		return &probe.UsageError{Text: fmt.Sprintf("-o %s: a diff has %s", a.format, strings.Join(report.DiffFormats, ", "))}
+	if a.rendering().Diff == nil {
+		return &probe.UsageError{Text: fmt.Sprintf("-o %s: a diff has %s", a.format, strings.Join(report.DiffFormats(), ", "))}
 	}
 	var sides [2]*probe.Document
 	for i, arg := range args {
@@ -166,7 +166,7 @@ func (a *app) diff(f *reportFlags, args []string) error {
 	if d.Regressions > 0 && f.failOn == "regression" {
 		d.Exit = probe.ExitFinding
 	}
-	if err := report.RenderDiff(a.out, a.format, d, a.renderOptions("report")); err != nil {
+	if err := a.rendering().Diff(a.out, d, a.renderOptions("report")); err != nil {
 		return err
 	}
 	a.exit = d.Exit

@@ -7,27 +7,28 @@ import (
 	"rdmaprobe/report"
 )
 
-// teller prints observations as they come, as lines of JSON, and remembers which.
+// teller prints observations as they come, and remembers which.
 type teller struct {
 	out  io.Writer
+	form report.Format
 	seen map[probe.ObservationRef]bool
 	err  error
 }
 
-// stream makes a run tell of its rows where the format is lines. With stand-ins
+// stream makes a run tell of its rows where the format has a form for one alone. With stand-ins
 // nothing goes out before the whole document is known: a name may come later than
 // the text that has it.
 func (a *app) stream(o *probe.Options) {
-	if a.format != "jsonl" || a.redacts() {
+	if a.rendering().Row == nil || a.redacts() {
 		return
 	}
-	a.told = &teller{out: a.out, seen: map[probe.ObservationRef]bool{}}
+	a.told = &teller{out: a.out, form: a.rendering(), seen: map[probe.ObservationRef]bool{}}
 	o.OnObservation = a.told.tell
 }
 
 func (t *teller) tell(o probe.Observation) {
 	if t.err == nil {
-		t.err = report.WriteObservation(t.out, o)
+		t.err = t.form.Row(t.out, o)
 	}
 	t.seen[refOf(o)] = true
 }
@@ -48,9 +49,5 @@ func (t *teller) finish(w io.Writer, d *probe.Document) error {
 			rest.Observations = append(rest.Observations, o)
 		}
 	}
-	f, err := report.Lookup("jsonl")
-	if err != nil {
-		return err
-	}
-	return f.Render(w, &rest, report.Options{})
+	return t.form.Render(w, &rest, report.Options{})
 }

@@ -13,26 +13,25 @@ var diffTitles = map[string]string{
 }
 
 // DiffFormats are the formats that a Diff has.
-var DiffFormats = []string{"table", "wide", "json", "jsonl", "markdown"}
-
-// RenderDiff writes a diff in one of DiffFormats.
-func RenderDiff(w io.Writer, format string, d *Diff, o Options) error {
-	switch format {
-	case "json":
-		return writeEncoded(w, d, "  ")
-	case "jsonl":
-		for _, c := range d.Changes {
-			if err := writeEncoded(w, c, ""); err != nil {
-				return err
-			}
+func DiffFormats() []string {
+	var names []string
+	for _, f := range Formats {
+		if f.Diff != nil {
+			names = append(names, f.Name)
 		}
-		return nil
-	case "markdown":
-		return markdownDiff(w, d)
-	case "table", "wide":
-		return tableDiff(w, d, o, format == "wide")
 	}
-	return fmt.Errorf("a diff has no format %q: there are %s", Clean(format), strings.Join(DiffFormats, ", "))
+	return names
+}
+
+func jsonDiff(w io.Writer, d *Diff, _ Options) error { return writeEncoded(w, d, "  ") }
+
+func linesDiff(w io.Writer, d *Diff, _ Options) error {
+	for _, c := range d.Changes {
+		if err := writeEncoded(w, c, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeEncoded(w io.Writer, v any, indent string) error {
@@ -100,7 +99,11 @@ func (d *Diff) diffGrid(kind string) *grid {
 	return dropEmpty(g)
 }
 
-func tableDiff(w io.Writer, d *Diff, o Options, wide bool) error {
+func tableDiff(w io.Writer, d *Diff, o Options) error { return peopleDiff(w, d, o, false) }
+
+func wideDiff(w io.Writer, d *Diff, o Options) error { return peopleDiff(w, d, o, true) }
+
+func peopleDiff(w io.Writer, d *Diff, o Options, wide bool) error {
 	t := &printer{s: &sink{w: w}, p: newPalette(o.Color), o: o, wide: wide}
 	t.prose("", sideLine("A", d.A))
 	t.prose("", sideLine("B", d.B))
@@ -124,7 +127,7 @@ func tableDiff(w io.Writer, d *Diff, o Options, wide bool) error {
 	return t.s.close()
 }
 
-func markdownDiff(w io.Writer, d *Diff) error {
+func markdownDiff(w io.Writer, d *Diff, _ Options) error {
 	t := &printer{s: &sink{w: w}}
 	t.s.printf("# RDMA differences\n\n- %s\n- %s\n\n**%s**\n", mdText(sideLine("A", d.A)), mdText(sideLine("B", d.B)), mdText(d.summaryLine()))
 	for _, kind := range ChangeKinds {

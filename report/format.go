@@ -26,23 +26,26 @@ func (o Options) now(d *probe.Document) time.Time {
 	return o.Now
 }
 
-// Format is one way to render a document.
+// Format is one way to render a document, with what commands have to know of it.
 type Format struct {
 	Name   string
 	About  string // one line for help
 	Render func(w io.Writer, d *probe.Document, o Options) error
+	Diff   func(w io.Writer, d *Diff, o Options) error  // nil: a diff has no such format
+	Row    func(w io.Writer, o probe.Observation) error // writes one row as it is seen; a report then has every one. nil: all at the end
+	People bool                                         // text that goes on, as with --watch
 }
 
 // Formats are all formats, in the order of the help text.
 var Formats = []Format{
-	{"table", "what a person wants to know, in 80 columns", renderTable},
-	{"wide", "everything, one row per observation", renderWide},
-	{"json", "the document", renderJSON},
-	{"jsonl", "the document's parts, one line each", renderJSONL},
-	{"markdown", "for an issue or a wiki", renderMarkdown},
-	{"html", "one self-contained page", renderHTML},
-	{"prometheus", "text exposition format, for the textfile collector", renderPrometheus},
-	{"junit", "XML test results, for a build server", renderJUnit},
+	{Name: "table", About: "what a person wants to know, in 80 columns", Render: renderTable, Diff: tableDiff, People: true},
+	{Name: "wide", About: "everything, one row per observation", Render: renderWide, Diff: wideDiff, People: true},
+	{Name: "json", About: "the document", Render: renderJSON, Diff: jsonDiff},
+	{Name: "jsonl", About: "the document's parts, one line each", Render: renderJSONL, Diff: linesDiff, Row: writeRow},
+	{Name: "markdown", About: "for an issue or a wiki", Render: renderMarkdown, Diff: markdownDiff},
+	{Name: "html", About: "one self-contained page", Render: renderHTML},
+	{Name: "prometheus", About: "text exposition format, for the textfile collector", Render: renderPrometheus},
+	{Name: "junit", About: "XML test results, for a build server", Render: renderJUnit},
 }
 
 // Lookup finds a format by name. Its error lists the names that there are.

@@ -87,9 +87,9 @@ func renderJSONL(w io.Writer, d *probe.Document, _ Options) error {
 	return nil
 }
 
-// WriteObservation writes one observation as a line, as it stands among the
-// lines of a whole document.
-func WriteObservation(w io.Writer, o probe.Observation) error {
+// writeRow writes one observation as a line, as it stands among the lines of a
+// whole document.
+func writeRow(w io.Writer, o probe.Observation) error {
 	return writeLine(w, observationLine{"observation", o})
 }
 
