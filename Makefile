@@ -4,13 +4,13 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS := -s -w -X rdmaprobe/cmd.version=$(VERSION) -X rdmaprobe/cmd.commit=$(COMMIT)
 export CGO_ENABLED := 0
 
-.PHONY: all build test deps check vuln unit race cross lab golden docs dist fuzz faults clean
+.PHONY: all build test deps check vuln unit race cross lab golden docs dist published fuzz faults clean
 all: build
 
 build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o rdmaprobe .
 
-test: deps check unit race cross lab
+test: deps check unit race cross lab published
 
 deps:
 	sh fixtures/deps.sh
@@ -62,6 +62,11 @@ docs:
 
 dist:
 	packaging/dist.sh
+	packaging/check.sh
+
+# What is published is made, and tried, on Linux.
+published:
+	@if [ "$$(uname -s)" = Linux ]; then $(MAKE) dist; else echo "published: skipped, it is made on Linux"; fi
 
 fuzz:
 	sh fixtures/fuzz.sh $${FUZZTIME:-60s}
