@@ -181,10 +181,21 @@ func (dr *deviceRun) requestFor(row tableRow) *request {
 	if row.class >= ClassTransition {
 		q.Data = dr.dataFor(row)
 	}
+	if dr.text != nil {
+		q.Profile = dr.text.Only(dr.ends()...)
+	}
 	if dr.doctor {
 		q.Samples, q.SampleGap = doctorSamples, sampleGap.Nanoseconds()
 	}
 	return q
+}
+
+// ends are the devices that a child of this one works on.
+func (dr *deviceRun) ends() []string {
+	if p := dr.opts.PeerDevice; p != "" && p != dr.name {
+		return []string{dr.name, p}
+	}
+	return []string{dr.name}
 }
 
 func (dr *deviceRun) intentFor(row tableRow) intentBody {

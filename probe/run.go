@@ -27,6 +27,7 @@ type run struct {
 	facts    *hostfacts.Host
 	listed   []Device     // all that there are, also those that are not probed
 	profile  *sim.Profile // nil: native
+	text     *sim.Text    // that profile's
 	past     *history
 	store    *ledger.Store // until begin
 	locks    string        // directory of the device locks
@@ -119,7 +120,7 @@ func (r *run) readHost() error {
 		if err != nil {
 			return usagef("profile %s: %v", r.opts.Provider.Name, err)
 		}
-		r.profile = p
+		r.profile, r.text = p, sim.Split(r.opts.Provider.Profile)
 		r.doc.Provider.Kind, r.doc.Provider.Profile = Simulated, r.opts.Provider.Name
 		r.doc.Run.BootID = p.BootID
 		if p.BootID == "" {
