@@ -20,8 +20,8 @@ import (
 
 // The size of the ledger for BenchmarkReport, and where to leave it.
 var (
-	benchRows   = flag.Int("rows", 100_000, "observations in the ledger of BenchmarkReport")
-	benchLedger = flag.String("ledger", "", "where BenchmarkReport writes its ledger")
+	benchRows   = flag.Int("rows", 100_000, "observations in the ledger of BenchmarkReport and TestWriteLedger")
+	benchLedger = flag.String("ledger", "", "where they write it")
 )
 
 // manyRuns writes a ledger of n observations, in runs of 30 rows over two
@@ -77,6 +77,14 @@ func manyRuns(tb testing.TB, path string, n int) {
 	if err := w.Flush(); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// TestWriteLedger only writes a ledger, for other programs to read.
+func TestWriteLedger(t *testing.T) {
+	if *benchLedger == "" {
+		t.Skip("no -ledger")
+	}
+	manyRuns(t, *benchLedger, *benchRows)
 }
 
 // BenchmarkReport rebuilds a document from a large ledger. held-MB is what the
