@@ -16,6 +16,7 @@ var wrong = map[string]string{
 	"profile":             `"zz": 1`,
 	"library":             `"library": {"zz": 1}`,
 	"library, verbs":      `"library": {"missing_symbols": ["zz"]}`,
+	"library, extra":      `"library": {"extra_symbols": ["zz"]}`,
 	"device_list":         `"device_list": {"zz": 1}`,
 	"peer":                `"peer": {"zz": 1}`,
 	"peer, gids":          `"peer": {"gids": [{"zz": 1}]}`,

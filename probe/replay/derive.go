@@ -96,7 +96,11 @@ func (v *deriving) library() {
 		return
 	}
 	for name, there := range lib.Symbols {
-		if !there && !(v.platform() == rdma.PlatformDarwin && name == "_ibv_query_gid_ex") {
+		unusual := name == "_ibv_query_gid_ex" && v.platform() == rdma.PlatformDarwin
+		switch {
+		case there && unusual:
+			out.Extra = append(out.Extra, name)
+		case !there && !unusual:
 			out.Missing = append(out.Missing, name)
 		}
 	}

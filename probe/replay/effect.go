@@ -2,6 +2,7 @@ package replay
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +28,7 @@ func (v *deriving) effect(o *probe.Observation) (rule, error) {
 	case o.Return == nil:
 		return nil, nil
 	}
-	return v.failure(rowPath(o), o.Return, o.Errno)
+	return v.failure(rowPath(o), o.Call, o.Return, o.Errno)
 }
 
 // faultOf is how the child ended in the row.
@@ -49,25 +50,33 @@ func faultOf(o *probe.Observation) (rule, error) {
 	return rule{"fault": "crash"}, nil
 }
 
-// failure is a call that returned, and said that it failed. A verb that returns
-// the number says it by errno's name where the two are one; any other return is
-// taken as it is.
-func (v *deriving) failure(where string, ret *probe.Return, errno *probe.Errno) (rule, error) {
+// minusOne are the verbs that fail with -1 and errno; all others that return a
+// number return errno itself.
+var minusOne = []string{"ibv_query_gid", "ibv_close_device", "ibv_get_cq_event"}
+
+// failure is a call that returned, and said that it failed. A verb that fails as
+// its kind does is told by errno's name alone; any other return is taken as it is,
+// with errno beside it where the number does not say it already.
+func (v *deriving) failure(where, verb string, ret *probe.Return, errno *probe.Errno) (rule, error) {
 	named := ""
 	if errno != nil {
 		if n, ok := rdma.ErrnoNumberOn(v.platform(), errno.Name); ok && n == errno.Number {
 			named = errno.Name
 		}
 	}
-	switch {
-	case ret.Pointer && (errno == nil || named != ""):
-		return rule{"errno": named}, nil
-	case ret.Pointer:
-		return nil, cannot(where, "errno %d has no name on %s, and a profile has names only", errno.Number, v.platform())
-	case named != "" && (ret.Number == int64(errno.Number) || ret.Number == -1):
-		return rule{"errno": named}, nil
+	usual := int64(-1)
+	if errno != nil && !slices.Contains(minusOne, verb) {
+		usual = int64(errno.Number)
 	}
-	return rule{"return": ret.Number}, nil
+	switch {
+	case ret.Pointer && (errno == nil || named != ""), named != "" && ret.Number == usual:
+		return rule{"errno": named}, nil
+	case !ret.Pointer && (errno == nil || ret.Number != -1 && max(ret.Number, -ret.Number) == int64(errno.Number)):
+		return rule{"return": ret.Number}, nil
+	case !ret.Pointer && named != "":
+		return rule{"return": ret.Number, "errno": named}, nil
+	}
+	return nil, cannot(where, "errno %d has no name on %s, and a profile has names only", errno.Number, v.platform())
 }
 
 // errnoText is how our own texts tell of an error: "errno 22 (EINVAL)".
@@ -78,7 +87,7 @@ var (
 
 // told is the failure of a call that has no row of its own and is only told of in
 // the text of another.
-func (v *deriving) told(where, text string) (rule, error) {
+func (v *deriving) told(where, verb, text string) (rule, error) {
 	ret := &probe.Return{}
 	var errno *probe.Errno
 	if m := errnoText().FindStringSubmatch(text); m != nil {
@@ -92,7 +101,7 @@ func (v *deriving) told(where, text string) (rule, error) {
 	if errno == nil && ret.Number == 0 {
 		return nil, cannot(where, "its failure is not told in numbers: %s", text)
 	}
-	return v.failure(where, ret, errno)
+	return v.failure(where, verb, ret, errno)
 }
 
 // number is a JSON number of a row.

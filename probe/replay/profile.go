@@ -20,6 +20,7 @@ type library struct {
 	Present   *bool    `json:"present,omitempty"`
 	LoadError string   `json:"load_error,omitempty"`
 	Missing   []string `json:"missing_symbols,omitempty"`
+	Extra     []string `json:"extra_symbols,omitempty"`
 	Stderr    []string `json:"stderr,omitempty"`
 	ID        string   `json:"id,omitempty"`
 }

@@ -27,7 +27,7 @@ func (v *deriving) rule(o *probe.Observation) error {
 		return v.registration(d, o)
 	case o.ID == "port.query" && o.Data["query_device_error"] != nil:
 		text, _ := o.Data["query_device_error"].(string)
-		effect, err := v.told(rowPath(o), text)
+		effect, err := v.told(rowPath(o), "ibv_query_device", text)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (v *deriving) success(d *device, o *probe.Observation) error {
 func (v *deriving) queried(d *device, o *probe.Observation) error {
 	const verb = "ibv_query_qp"
 	if text, failed := o.Data["query_error"].(string); failed {
-		effect, err := v.told(rowPath(o), text)
+		effect, err := v.told(rowPath(o), verb, text)
 		if err != nil {
 			return err
 		}

@@ -142,6 +142,9 @@ func (d *device) consult(v verb, requests ...request) verdict {
 	d.p.suffer(r.Fault)
 	switch {
 	case r.Return != nil:
+		if r.errno != 0 {
+			*errnoLocation() = r.errno
+		}
 		return verdict{r, true, *r.Return}
 	case r.Errno != nil:
 		return verdict{r, true, v.fail(r.errno)}

@@ -19,7 +19,7 @@ var (
 	portStates = enum{{"nop", 0}, {"down", 1}, {"init", 2}, {"armed", 3}, {"active", 4}, {"active_defer", 5}}
 	physStates = enum{{"sleep", 1}, {"polling", 2}, {"disabled", 3}, {"training", 4}, {"link_up", 5}, {"recovery", 6}, {"phy_test", 7}}
 	linkLayers = enum{{"unspecified", 0}, {"infiniband", 1}, {"ethernet", 2}, {"thunderbolt", 100}}
-	transports = enum{{"infiniband", 0}, {"iwarp", 1}, {"usnic", 2}, {"usnic_udp", 3}, {"unspecified", 4}, {"thunderbolt", 100}}
+	transports = enum{{"infiniband", 0}, {"iwarp", 1}, {"usnic", 2}, {"usnic_udp", 3}, {"unspecified", 4}, {"thunderbolt", 100}, {"unknown", -1}}
 	nodeTypes  = enum{{"ca", 1}, {"switch", 2}, {"router", 3}, {"rnic", 4}, {"usnic", 5}, {"usnic_udp", 6}, {"unspecified", 7}, {"thunderbolt", 100}, {"unknown", -1}}
 	atomicCaps = enum{{"none", 0}, {"hca", 1}, {"glob", 2}}
 	gidTypes   = enum{{"ib", 0}, {"none", 0}, {"roce_v1", 1}, {"roce_v2", 2}}
@@ -134,7 +134,7 @@ type LinkLayer int32
 func (v *LinkLayer) UnmarshalJSON(b []byte) error { return linkLayers.decode(b, (*int32)(v)) }
 
 // Transport is enum ibv_transport_type with Apple's 100; in JSON infiniband,
-// iwarp, usnic, usnic_udp, unspecified, thunderbolt.
+// iwarp, usnic, usnic_udp, unspecified, thunderbolt, unknown.
 type Transport int32
 
 // UnmarshalJSON reads a name.

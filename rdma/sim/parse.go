@@ -129,9 +129,11 @@ func (p *Profile) decodeHost(root *node, host any) error {
 
 func (p *Profile) checkLibrary(root *node) error {
 	n := root.at("library")
-	for i, name := range p.Library.MissingSymbols {
-		if _, ok := verbOf(name); !ok {
-			return n.at("missing_symbols", i).errorf("unknown verb; allowed: %s", strings.Join(verbNames(), ", "))
+	for key, names := range map[string][]string{"missing_symbols": p.Library.MissingSymbols, "extra_symbols": p.Library.ExtraSymbols} {
+		for i, name := range names {
+			if _, ok := verbOf(name); !ok {
+				return n.at(key, i).errorf("unknown verb; allowed: %s", strings.Join(verbNames(), ", "))
+			}
 		}
 	}
 	if len(p.Library.Stderr) > maxLines {

@@ -34,6 +34,7 @@ type LibraryFacts struct {
 	Present        *bool    `json:"present"`         // nil: yes
 	LoadError      string   `json:"load_error"`      // the loader's text
 	MissingSymbols []string `json:"missing_symbols"` // verbs; an inline one leaves its ops entry NULL
+	ExtraSymbols   []string `json:"extra_symbols"`   // verbs that its kind is not known to have
 	Stderr         []string `json:"stderr"`          // lines it prints while it lists devices
 	ID             string   `json:"id"`              // its build identity
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -79,8 +80,8 @@ func (p *Provider) Profile() *Profile { return p.profile }
 func (p *Provider) Library() *rdma.Library {
 	symbols := maps.Clone(callbacks().symbols)
 	symbols[verbRows[verbGetDeviceList].name] = listSlots.address(p.slot)
-	if p.profile.platform == rdma.PlatformDarwin {
-		delete(symbols, verbRows[verbQueryGIDEx].name)
+	if name := verbRows[verbQueryGIDEx].name; p.profile.platform == rdma.PlatformDarwin && !slices.Contains(p.profile.Library.ExtraSymbols, name) {
+		delete(symbols, name)
 	}
 	for _, name := range p.profile.Library.MissingSymbols {
 		delete(symbols, name)

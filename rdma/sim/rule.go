@@ -8,7 +8,7 @@ type rule struct {
 	When        when                       `json:"when"`
 	Errno       *string                    `json:"errno"` // "" = fails with errno left unset
 	Fault       fault                      `json:"fault"`
-	Return      *int32                     `json:"return"` // returned as it is; nothing else happens
+	Return      *int32                     `json:"return"` // returned as it is, with errno set where that stands beside it; nothing else happens
 	Set         map[string]json.RawMessage `json:"set"`    // what a query fills in
 	WC          *wcEffect                  `json:"wc"`
 	Stdout      string                     `json:"stdout"` // written raw on file descriptor 1
