@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Raw is a program's output, or a file's contents, with stand-ins: what Text
@@ -147,20 +148,24 @@ func (r *Redactor) wholeAddress(s string, before, after rune) (string, bool) {
 }
 
 // named finds names in raw texts by what stands before them.
-var named = regexp.MustCompile(`(?im)^[ \t|]*"?(?:kern\.hostname|host_?name|computer ?name|localhostname|domain_?name)"?[ \t]*(?:\([^)\n]*\))?[ \t]*[:=][ \t]*"?([^"\n]+?)"?[ \t]*$` +
-	`|^== /proc/sys/kernel/(?:hostname|domainname)\n(.+)$`)
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)^[ \t|]*"?(?:kern\.hostname|host_?name|computer ?name|localhostname|domain_?name)"?[ \t]*(?:\([^)\n]*\))?[ \t]*[:=][ \t]*"?([^"\n]+?)"?[ \t]*$` +
+		`|^== /proc/sys/kernel/(?:hostname|domainname)\n(.+)$`)
+})
 
 // limitsLine is a line of limits.conf: a user, or a group.
-var limitsLine = regexp.MustCompile(`(?m)^[ \t]*@?([^\s*#%@:"]+)[ \t]+(?:soft|hard|-)[ \t]+[a-z]+[ \t]+\S+[ \t]*$`)
+var limitsLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[ \t]*@?([^\s*#%@:"]+)[ \t]+(?:soft|hard|-)[ \t]+[a-z]+[ \t]+\S+[ \t]*$`)
+})
 
 // LearnRaw takes note of the names that a raw text gives, for this one and others.
 func (r *Redactor) LearnRaw(s string) {
-	for _, m := range named.FindAllStringSubmatch(s, -1) {
+	for _, m := range named().FindAllStringSubmatch(s, -1) {
 		if name := strings.TrimSpace(m[1] + m[2]); name != "(none)" {
 			r.Know(HostNames, name)
 		}
 	}
-	for _, m := range limitsLine.FindAllStringSubmatch(s, -1) {
+	for _, m := range limitsLine().FindAllStringSubmatch(s, -1) {
 		r.Know(UserNames, m[1])
 	}
 	for _, m := range homeUser.FindAllStringSubmatch(s, -1) {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rdmaprobe/probe"
@@ -119,11 +120,13 @@ var (
 )
 
 // hostFile is the name of a source's file.
-var hostFile = regexp.MustCompile(`^` + HostFolder + `/[a-z0-9][a-z0-9_-]{0,60}\.txt$`)
+var hostFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^` + HostFolder + `/[a-z0-9][a-z0-9_-]{0,60}\.txt$`)
+})
 
 // known tells whether a file may be called so.
 func known(name string) bool {
-	return slices.Contains(always, name) || slices.Contains(optional, name) || hostFile.MatchString(name)
+	return slices.Contains(always, name) || slices.Contains(optional, name) || hostFile().MatchString(name)
 }
 
 // mayAdd tells whether a file fits beside those that are there.
