@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"go.uber.org/goleak"
 )
 
 // fake is testdata/fakeverbs.c, compiled, loaded and installed.
@@ -40,9 +41,10 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	fakeDir = dir
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(dir)
+		os.Exit(code)
+	}))
 }
 
 // newFake installs a fake library for the test; flags "-DLEAN" leaves out what a

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"go.uber.org/goleak"
 	"rdmaprobe/rdma"
 	"rdmaprobe/rdma/sim"
 )
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 	if profile := os.Getenv(victimEnv); profile != "" {
 		os.Exit(victim(profile))
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // victim opens d0 and queries its port, which a rule may not survive. Messages
