@@ -30,6 +30,9 @@ var knownExt = map[string]bool{
 	".dylib": true, ".conf": true, ".sh": true, ".ips": true, ".gz": true,
 }
 
+// limitsFolder is a system's folder whose files are named by its administrators.
+const limitsFolder = "etc/security/limits.d/"
+
 // part stands in for one name in a path.
 func (r *Redactor) part(s string) string {
 	if plainNames[s] || libraryName.MatchString(s) {
@@ -73,6 +76,8 @@ func (r *Redactor) path(s string) string {
 		return out
 	case strings.HasPrefix(rest, "var/folders/"), strings.HasPrefix(rest, "run/user/"):
 		return "/" + r.parts(rest)
+	case strings.HasPrefix(rest, limitsFolder):
+		return "/" + limitsFolder + r.part(rest[len(limitsFolder):])
 	case systemRoots[root]:
 		return "/" + r.systemParts(rest)
 	}

@@ -44,6 +44,7 @@ func TestRedactKeepsShapeAndClass(t *testing.T) {
 		{"/home/alice/notes/x.json", `/home/user-` + h + `{8}/path-` + h + `{6}/path-` + h + `{6}\.json`},
 		{"/Users/alice/Library/Application", `/Users/user-` + h + `{8}/Library/Application`},
 		{"/usr/lib/libibverbs.so.1", `/usr/lib/libibverbs\.so\.1`}, {"/dev/infiniband/uverbs0", "/dev/infiniband/uverbs0"},
+		{"/etc/security/limits.d/90-acme.conf", `/etc/security/limits\.d/path-` + h + `{6}\.conf`},
 		{"/nfs/acme/x", `/nfs/path-` + h + `{6}/path-` + h + `{6}`}, {`C:\Users\alice\x`, `C:\\Users\\user-` + h + `{8}\\path-` + h + `{6}`},
 		{"alice@storage.acme.example", `user-` + h + `{8}@host-` + h + `{8}\.net-` + h + `{6}\.example`},
 		{"build-7.acme.example", `host-` + h + `{8}\.net-` + h + `{6}\.example`}, {"mac-7.local", `host-` + h + `{8}\.local`},

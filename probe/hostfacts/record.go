@@ -91,7 +91,8 @@ func (r *Record) add(source, heading, text string) {
 	}
 }
 
-// file keeps a file. Files are one source for each folder of the root.
+// file keeps a file. Files are one source for each folder of the root. Comments in
+// configuration are for people and name them: they are left out.
 func (r *Record) file(path string, b []byte, err error) {
 	if r == nil {
 		return
@@ -100,13 +101,20 @@ func (r *Record) file(path string, b []byte, err error) {
 	if err != nil {
 		heading += ": " + clean(reason(err))
 	}
+	if strings.HasPrefix(path, "etc/") {
+		b = slices.Concat(slices.DeleteFunc(slices.Collect(bytes.Lines(b)), func(line []byte) bool {
+			return bytes.HasPrefix(bytes.TrimSpace(line), []byte("#"))
+		})...)
+	}
 	r.add(folderSource(path), heading, printable(b, maxRecordFile))
 }
 
-// list keeps the names in a folder of the kernel's or of the configuration. Of
-// other folders, which are people's or name every process, nothing is kept.
+// listed are the folders whose names are kept. Those of other folders are people's,
+// or are every process.
+var listed = []string{"sys/", "dev/", "etc/libibverbs.d"}
+
 func (r *Record) list(path string, names []string, err error) {
-	if top, _, _ := strings.Cut(path, "/"); r == nil || top != "sys" && top != "dev" && top != "etc" {
+	if r == nil || !slices.ContainsFunc(listed, func(p string) bool { return strings.HasPrefix(path, p) }) {
 		return
 	}
 	heading := "== /" + clean(path) + "/"
