@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"rdmaprobe/probe"
@@ -195,7 +196,7 @@ func (r *Redactor) field(s string, at place) string {
 		return r.pathField(s)
 	case at.parent == "env":
 		return r.env(at.key, s)
-	case versionKeys[at.key] && versionText.MatchString(s):
+	case versionKeys[at.key] && versionText().MatchString(s):
 		return s
 	}
 	return r.Text(s)
@@ -204,7 +205,9 @@ func (r *Redactor) field(s string, at place) string {
 // versionKeys hold what identifies a build, which many machines have.
 var versionKeys = map[string]bool{"version": true, "commit": true, "go": true, "id": true}
 
-var versionText = regexp.MustCompile(`^(v?\d+\.\d+(\.\d+)?(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.]+)?|\(devel\)|go\d+\.\d+(\.\d+)?|[0-9a-f]{40}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
+var versionText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(v?\d+\.\d+(\.\d+)?(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.]+)?|\(devel\)|go\d+\.\d+(\.\d+)?|[0-9a-f]{40}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
+})
 
 // vocabulary are the words of the document itself: no machine is called by them.
 var vocabulary = documentWords()

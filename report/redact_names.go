@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -48,7 +49,7 @@ func (r *Redactor) knowName(name, standIn string) {
 }
 
 func (r *Redactor) knowHost(name string) {
-	name = numbered.ReplaceAllString(name, "")
+	name = numbered().ReplaceAllString(name, "")
 	if host, _, err := net.SplitHostPort(name); err == nil {
 		name = host
 	}
@@ -73,12 +74,12 @@ func (r *Redactor) user(s string) string {
 }
 
 // numbered is what a merged report adds to the second host of one name.
-var numbered = regexp.MustCompile(` \(\d+\)$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \(\d+\)$`) })
 
 // host stands in for a host name: each of the machine's names begins alike, a
 // domain becomes one of .example, .local stays.
 func (r *Redactor) host(s string) string {
-	if n := numbered.FindString(s); n != "" {
+	if n := numbered().FindString(s); n != "" {
 		return r.host(strings.TrimSuffix(s, n)) + n
 	}
 	if vocabulary[strings.ToLower(s)] || s == "" {
@@ -107,7 +108,7 @@ func (r *Redactor) host(s string) string {
 
 // boot stands in for a boot's name.
 func (r *Redactor) boot(s string) string {
-	if runName.MatchString(s) {
+	if runName().MatchString(s) {
 		return s
 	}
 	if len(s) == 36 && strings.Count(s, "-") == 4 {
@@ -116,7 +117,7 @@ func (r *Redactor) boot(s string) string {
 	return r.word("boot-", s, 8)
 }
 
-var runName = regexp.MustCompile(`^\d{8}T\d{6}-[0-9a-f]{12}$`)
+var runName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{8}T\d{6}-[0-9a-f]{12}$`) })
 
 // known replaces the names that are known in a piece of text.
 func (r *Redactor) known(s string) string {
@@ -165,7 +166,7 @@ func (r *Redactor) namePattern() *regexp.Regexp {
 }
 
 // homeUser finds the user in a path to a home folder.
-var homeUser = regexp.MustCompile(`(?:/home/|/Users/|\\Users\\)([^/\\\s:"'<>|]+)`)
+var homeUser = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:/home/|/Users/|\\Users\\)([^/\\\s:"'<>|]+)`) })
 
 // learn collects the names that a document itself gives.
 func (r *Redactor) learn(v any, key, parent string) {
@@ -179,7 +180,7 @@ func (r *Redactor) learn(v any, key, parent string) {
 		case key == "HOME":
 			r.Know(HomePaths, v)
 		}
-		for _, m := range homeUser.FindAllStringSubmatch(v, -1) {
+		for _, m := range homeUser().FindAllStringSubmatch(v, -1) {
 			r.Know(UserNames, m[1])
 		}
 	case []any:

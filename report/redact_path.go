@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // systemRoots are folders whose contents every machine of a kind has; what lies
@@ -22,7 +23,9 @@ var plainNames = map[string]bool{
 }
 
 // libraryName is a shared library's name.
-var libraryName = regexp.MustCompile(`^lib[a-z]+(-[a-z0-9]+)?\.(so(\.\d+)*|dylib|[0-9.]+\.dylib)$`)
+var libraryName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^lib[a-z]+(-[a-z0-9]+)?\.(so(\.\d+)*|dylib|[0-9.]+\.dylib)$`)
+})
 
 // knownExt are endings that say what a file is.
 var knownExt = map[string]bool{
@@ -35,7 +38,7 @@ const limitsFolder = "etc/security/limits.d/"
 
 // part stands in for one name in a path.
 func (r *Redactor) part(s string) string {
-	if plainNames[s] || libraryName.MatchString(s) {
+	if plainNames[s] || libraryName().MatchString(s) {
 		return s
 	}
 	ext := path.Ext(s)

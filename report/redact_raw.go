@@ -168,7 +168,7 @@ func (r *Redactor) LearnRaw(s string) {
 	for _, m := range limitsLine().FindAllStringSubmatch(s, -1) {
 		r.Know(UserNames, m[1])
 	}
-	for _, m := range homeUser.FindAllStringSubmatch(s, -1) {
+	for _, m := range homeUser().FindAllStringSubmatch(s, -1) {
 		r.Know(UserNames, m[1])
 	}
 	if i := strings.IndexByte(s, '{'); i >= 0 {
