@@ -95,7 +95,8 @@ static int strikes(struct context *c, const char *call)
 		for (;;)
 			pause();
 	if (!strcmp(fault, "stop"))
-		raise(SIGSTOP);
+		for (;;) // woken, it stops again
+			raise(SIGSTOP);
 	if (!strcmp(fault, "thread")) // the thread that called does not come back
 		syscall(SYS_exit, 0);
 	if (!strcmp(fault, "file")) { // what the call reads lies on a file system that does not answer
