@@ -4,7 +4,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS := -s -w -X rdmaprobe/cmd.version=$(VERSION) -X rdmaprobe/cmd.commit=$(COMMIT)
 export CGO_ENABLED := 0
 
-.PHONY: all build test deps check vuln unit race cross lab soak-sim golden docs dist published fuzz faults clean
+.PHONY: all build test deps check vuln unit race cross lab soak soak-sim golden docs dist published fuzz faults clean
 all: build
 
 build:
@@ -51,6 +51,10 @@ lab: build
 	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then \
 	  RDMAPROBE_MUST_RUN=1 go test -count=1 -timeout 15m -tags lab ./fixtures/lab; \
 	else echo "lab: skipped, it needs Linux on x86-64"; fi
+
+# Ping-pongs in the lab for an hour, or for what SOAK says: no process may grow.
+soak: build
+	RDMAPROBE_MUST_RUN=1 RDMAPROBE_SOAK=$${SOAK:-60m} go test -count=1 -timeout 0 -tags lab ./fixtures/lab -run TestSoak -v
 
 # Ten thousand simulated runs by one process, or what RUNS says: nothing may grow.
 soak-sim:
