@@ -4,7 +4,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS := -s -w -X rdmaprobe/cmd.version=$(VERSION) -X rdmaprobe/cmd.commit=$(COMMIT)
 export CGO_ENABLED := 0
 
-.PHONY: all build test deps check vuln unit race cross lab soak soak-sim golden docs dist published fuzz faults clean
+.PHONY: all build test deps check vuln unit race cross lab soak soak-sim golden docs dist published bench fuzz faults clean
 all: build
 
 build:
@@ -75,6 +75,10 @@ dist:
 # What is published is made, and tried, on Linux.
 published:
 	@if [ "$$(uname -s)" = Linux ]; then $(MAKE) dist; else echo "published: skipped, it is made on Linux"; fi
+
+# The figures of docs/performance.md: make bench UPDATE=1 writes them there.
+bench:
+	go run ./fixtures/bench $(if $(UPDATE),-update) $(if $(ONLY),-only $(ONLY))
 
 fuzz:
 	sh fixtures/fuzz.sh $${FUZZTIME:-60s}
