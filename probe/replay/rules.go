@@ -205,6 +205,10 @@ func (v *deriving) registration(d *device, o *probe.Observation) error {
 		return nil
 	}
 	effect["when"] = map[string]any{"after": 1}
-	d.Calls[verb] = append([]rule{effect}, d.Calls[verb]...)
+	first := d.Calls[verb]
+	delete(d.Calls, verb)
+	for _, r := range append([]rule{effect}, first...) {
+		d.put(verb, r)
+	}
 	return nil
 }
