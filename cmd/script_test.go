@@ -2,10 +2,12 @@ package cmd
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 	"rdmaprobe/probe"
 )
 
@@ -14,12 +16,32 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 // The test binary is the program too: scripts run it as rdmaprobe, and it runs
 // itself as its own children.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(leakless{m}, map[string]func(){
 		"rdmaprobe": func() {
 			probe.Main()
 			os.Exit(Main())
 		},
 	})
+}
+
+// testsOver is closed when what hangs forever may end.
+var testsOver = make(chan struct{})
+
+// leakless are tests that may leave no goroutine behind.
+type leakless struct{ *testing.M }
+
+func (l leakless) Run() int {
+	code := l.M.Run()
+	close(testsOver)
+	if code == 0 {
+		// Whoever waits for a child that was left behind ends with that child.
+		waiting := goleak.IgnoreAnyFunction("rdmaprobe/probe/guard.start.func1")
+		if err := goleak.Find(waiting); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return code
 }
 
 func TestScripts(t *testing.T) {
