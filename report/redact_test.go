@@ -374,3 +374,24 @@ func FuzzRedactText(f *testing.F) {
 		}
 	})
 }
+
+// What is hidden does not depend on where in a long text it stands, nor on what
+// stands before it: words without an end, in which a token seems to begin at every
+// letter, among it.
+func TestRedactLongTexts(t *testing.T) {
+	r := NewRedactor("key")
+	for _, secret := range []string{"203.0.113.77", "2001:db8::5300:4d", "00:00:5e:00:53:4d", "/home/planted/notes"} {
+		for _, word := range []string{"word ", "é ", "10.0.0.1.", "serial", "aa-", "fe80::"} {
+			for n := range 8 {
+				text := strings.Repeat(word, (1000+n*4)/len(word)) + " " + secret + " and more"
+				if got := r.Text(text); strings.Contains(got, secret) {
+					t.Fatalf("%s after %d bytes of %q: %q", secret, strings.Index(text, secret), word, got)
+				}
+			}
+			long := strings.Repeat(word, 6_000/len(word)) + " " + secret
+			if got := r.Text(long); strings.Contains(got, secret) {
+				t.Errorf("%s after 6 kB of %q", secret, word)
+			}
+		}
+	}
+}

@@ -53,16 +53,64 @@ func (r *Redactor) Text(s string) string {
 	return r.replace(s, r.tokens, r.pattern)
 }
 
+// A token is looked for in so many bytes first, and what begins in the last half
+// of them again in the next: in all that is left the search would go to the end of
+// a long text once for each token.
+const window = 1 << 10
+
+// find is the leftmost match of pattern in s[from:], with indices into s. A match
+// that goes to the end of what was looked at is looked for in twice as much.
+func find(pattern *regexp.Regexp, s string, from int) []int {
+	for size := window; ; {
+		end := min(from+size, len(s))
+		for end < len(s) && !utf8.RuneStart(s[end]) {
+			end++
+		}
+		m := pattern.FindStringSubmatchIndex(s[from:end])
+		switch {
+		case m == nil && end == len(s):
+			return nil
+		case m == nil:
+			from, size = runeStart(s, end-window/2), window
+		case end < len(s) && from+m[1] == end:
+			size *= 2
+		default:
+			for i := range m {
+				if m[i] >= 0 {
+					m[i] += from
+				}
+			}
+			return m
+		}
+	}
+}
+
+// runeStart is where the character at i begins.
+func runeStart(s string, i int) int {
+	for !utf8.RuneStart(s[i]) && i > 0 {
+		i--
+	}
+	return i
+}
+
+// A word in which a token seems to begin at every letter would be read once for
+// each of them. What is left after so many bytes of that is not passed on.
+const (
+	maxRefused = 64 << 10
+	unseen     = " (the rest is left out: it has no end of what might be names)"
+)
+
 // replace handles the tokens that a pattern finds, and known names between them.
 func (r *Redactor) replace(s string, tokens []token, pattern *regexp.Regexp) string {
 	var b strings.Builder
 	gap, from := 0, 0 // what is not yet written, and where to look
+	left := maxRefused + 16*len(s)
 	for from < len(s) {
-		m := pattern.FindStringSubmatchIndex(s[from:])
+		m := find(pattern, s, from)
 		if m == nil {
 			break
 		}
-		start, end, kind := from+m[0], from+m[1], 0
+		start, end, kind := m[0], m[1], 0
 		for i := range tokens {
 			if m[2+2*i] >= 0 {
 				kind = i
@@ -80,6 +128,9 @@ func (r *Redactor) replace(s string, tokens []token, pattern *regexp.Regexp) str
 		if !ok {
 			_, size := utf8.DecodeRuneInString(s[start:])
 			from = start + size
+			if left -= end - start; left < 0 {
+				return b.String() + r.known(s[gap:start]) + unseen
+			}
 			continue
 		}
 		b.WriteString(r.known(s[gap:start]))
