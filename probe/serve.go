@@ -91,9 +91,10 @@ type server struct {
 	ctx    context.Context // ends with the run, or when serving is over
 	cancel context.CancelCauseFunc
 
-	strangers newcomers
-	handlers  sync.WaitGroup
-	completed atomic.Int64 // sessions
+	strangers  newcomers
+	handlers   sync.WaitGroup
+	completed  atomic.Int64 // sessions
+	complaints atomic.Int64 // since the last rescan
 
 	careful sync.Mutex // one task on Thunderbolt at a time: one wedge takes all ports down
 
@@ -164,6 +165,23 @@ func (s *server) say(format string, args ...any) {
 	}
 }
 
+// maxComplaints is how many lines strangers can cause between two rescans.
+const maxComplaints = 20
+
+// complain is say for what any stranger can cause as often as it likes.
+func (s *server) complain(format string, args ...any) {
+	if s.complaints.Add(1) <= maxComplaints {
+		s.say(format, args...)
+	}
+}
+
+// sumUp says how many complaints were not said, and begins anew.
+func (s *server) sumUp() {
+	if n := s.complaints.Swap(0) - maxComplaints; n > 0 {
+		s.say("and %d more connections that were refused or broke off", n)
+	}
+}
+
 // serve takes connections until it is to end, and waits for what they started.
 func (s *server) serve() error {
 	defer s.cancel(errServed)
@@ -177,6 +195,7 @@ func (s *server) serve() error {
 		select {
 		case <-s.ctx.Done():
 		case <-tick.C:
+			s.sumUp()
 			s.listenOnLinks()
 		}
 	}
@@ -186,6 +205,7 @@ func (s *server) serve() error {
 	}
 	s.mu.Unlock()
 	s.handlers.Wait()
+	s.sumUp()
 	return nil
 }
 

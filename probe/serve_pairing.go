@@ -31,7 +31,7 @@ func (s *server) pair(c *peer.Conn, h peer.Hello) {
 	}
 	p := pairedPort{s.offered()[i].Name, s.portOf(s.offered()[i])}
 	if err := peer.AnswerPair(c, p.device, p.num, func() { ses.paired.Store(&p) }); err != nil {
-		s.say("pairing with %v: %v", c.RemoteAddr(), err)
+		s.complain("pairing with %v: %v", c.RemoteAddr(), err)
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *server) meet(nc *newcomer) {
 	defer stop()
 	from := peer.AddrOf(nc.RemoteAddr())
 	if !s.allow.Has(from) {
-		s.say("refused a connection from %v: not in --allow", from)
+		s.complain("refused a connection from %v: not in --allow", from)
 		c.Fail(peer.CodeRefused, "this address may not connect: serve --allow names those that may")
 		nc.Close()
 		return
@@ -114,7 +114,7 @@ func (s *server) session(c *peer.Conn, h peer.Hello) {
 		err = errDisplaced
 	}
 	if err != nil {
-		s.say("session with %v: %v", c.RemoteAddr(), err)
+		s.complain("session with %v: %v", c.RemoteAddr(), err)
 		c.FailWith(err)
 		return
 	}

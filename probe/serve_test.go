@@ -376,6 +376,28 @@ type stranger struct {
 
 func (s stranger) RemoteAddr() net.Addr { return s.from }
 
+// A crowd does not fill a log: what it causes is said a few times, then counted.
+func TestServeComplains(t *testing.T) {
+	var said []string
+	s, err := newServer(&run{ctx: context.Background(), opts: &Options{}}, &ServeOptions{Say: func(line string) { said = append(said, line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		said = nil
+		for range maxComplaints + 1000 {
+			s.complain("refused")
+		}
+		s.sumUp()
+		if len(said) != maxComplaints+1 || !strings.HasPrefix(said[maxComplaints], "and 1000 more") {
+			t.Errorf("%d lines, the last %q", len(said), said[len(said)-1])
+		}
+	}
+	if s.sumUp(); len(said) != maxComplaints+1 {
+		t.Errorf("summed up nothing: %q", said[len(said)-1])
+	}
+}
+
 func TestServeRefusesStrangers(t *testing.T) {
 	r, err := newServer(&run{ctx: context.Background(), opts: &Options{}}, &ServeOptions{Allow: []string{"192.0.2.0/24"}})
 	if err != nil {
