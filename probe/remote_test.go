@@ -257,7 +257,7 @@ func TestRemoteEndIsBounded(t *testing.T) {
 	defer cancel()
 	e, far := childEnd(t, ctx)
 	go func() {
-		for far.Send(peer.TypeReady, peer.Ready{}, time.Second) == nil {
+		for far.Send(peer.TypeReady, peer.Ready{}, long) == nil { // until it is closed below
 		}
 	}()
 	<-e.gone
