@@ -6,7 +6,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
+	"time"
+
+	"rdmaprobe/probe"
 )
 
 // endSignals are those that end a run in good order. A hangup is one of them,
@@ -17,6 +21,30 @@ func endSignals() []os.Signal {
 		s = append(s, syscall.SIGHUP)
 	}
 	return s
+}
+
+// unfinished are the files and folders of this process that nobody shall find once
+// it has ended.
+var unfinished sync.Map
+
+// endAtSecond makes the next signal end the process at once, as if nothing had
+// caught it, but for what is unfinished. It is for what does not look at the
+// context.
+func endAtSecond() {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, endSignals()...)
+	go func() {
+		s := <-again
+		signal.Reset(endSignals()...) // a third is not caught: a removal may hang
+		unfinished.Range(func(path, _ any) bool {
+			_ = os.RemoveAll(path.(string)) // nothing more can be done
+			return true
+		})
+		if p, err := os.FindProcess(os.Getpid()); err == nil && p.Signal(s) == nil {
+			time.Sleep(time.Second) // the signal ends it, as whoever waits for it expects
+		}
+		os.Exit(probe.ExitInterrupted) // it was ignored when the process began, or cannot be sent here
+	}()
 }
 
 // errInterrupted is why a read of stdin ended that the user would not wait for.

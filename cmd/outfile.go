@@ -45,8 +45,10 @@ func openFile(flag, path string, mode fs.FileMode, keepMode bool) (*outFile, err
 	var random [6]byte
 	rand.Read(random[:]) // never fails
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+hex.EncodeToString(random[:]))
+	unfinished.Store(name, true)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
+		unfinished.Delete(name)
 		return nil, &probe.UsageError{Text: fmt.Sprintf("%s: %v", flag, err)}
 	}
 	if old != nil {
@@ -70,6 +72,7 @@ func (o *outFile) Write(b []byte) (int, error) {
 // commit puts what was written in the place of the named file, durably. Where
 // nothing was written, or not all of it, the old file stays.
 func (o *outFile) commit() error {
+	defer unfinished.Delete(o.file.Name())
 	defer os.Remove(o.file.Name()) // gone already when it was renamed
 	if o.failed != nil {
 		_ = o.file.Close() // the first failure is the one to tell

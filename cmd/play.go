@@ -41,6 +41,8 @@ func (a *app) player(commands [][]string, rebuilt bool) (replay.Runner, error) {
 		if err != nil {
 			return nil, err
 		}
+		unfinished.Store(dir, true)
+		defer unfinished.Delete(dir)
 		defer os.RemoveAll(dir)
 		file := filepath.Join(dir, "profile.json")
 		if err := os.WriteFile(file, profile, 0o600); err != nil {

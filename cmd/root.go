@@ -47,7 +47,7 @@ type app struct {
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends what does not look at the context
+	context.AfterFunc(ctx, endAtSecond)
 	return run(ctx, streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: terminal, env: os.Getenv}, os.Args[1:])
 }
 

@@ -82,6 +82,57 @@ func TestHangup(t *testing.T) {
 	}
 }
 
+// Whoever does not wait for the end in good order finds no half-written file, and
+// the signal is what ended the process.
+func TestSecondSignalLeavesNoFile(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "rdmaprobe")
+	if err := os.Symlink(exe, link); err != nil {
+		t.Fatal(err)
+	}
+	// It has an end in good order too, as long as no call hangs yet: then it is
+	// asked again, later.
+	for wait := 100 * time.Millisecond; wait < 30*time.Second; wait *= 2 {
+		dir := t.TempDir()
+		status := endedTwice(t, wait, link, "probe", "--provider", "sim:faulty", "--store", "none", "--out", filepath.Join(dir, "result.txt"))
+		if !status.Signaled() {
+			continue
+		}
+		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 || status.Signal() != syscall.SIGTERM {
+			t.Errorf("left in the folder: %v, %v; ended by %v", names, err, status.Signal())
+		}
+		return
+	}
+	t.Error("it always ended in good order: no second signal has come in time")
+}
+
+// endedTwice runs a program, and from some time on asks it to end until it does.
+func endedTwice(t *testing.T, wait time.Duration, args ...string) syscall.WaitStatus {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // the status tells
+		close(ended)
+	}()
+	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
+	for {
+		select {
+		case <-ended:
+			return cmd.ProcessState.Sys().(syscall.WaitStatus)
+		case <-time.After(wait):
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+			wait = 20 * time.Millisecond
+		}
+	}
+}
+
 // freeAddress is one of loopback that nothing listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
