@@ -152,7 +152,7 @@ func jsonKind(e ast.Expr) string {
 // not.
 func TestExampleProgram(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("simulated machines run on Linux and macOS only")
+		t.Skip("NOT CHECKED: simulated machines run on Linux and macOS only")
 	}
 	exe := filepath.Join(t.TempDir(), "rcgate")
 	if out, err := exec.Command("go", "build", "-o", exe, "./examples/rcgate").CombinedOutput(); err != nil {

@@ -60,7 +60,7 @@ func inBrowser(t *testing.T, page string, args ...string) (dom, console string) 
 // the matrix.
 func TestPageInBrowser(t *testing.T) {
 	if os.Getenv("RDMAPROBE_MUST_RUN") == "" {
-		t.Skip("starts a browser: make test does")
+		t.Skip("NOT CHECKED: it starts a browser: make test does")
 	}
 	for _, tt := range []struct {
 		name string
@@ -108,7 +108,7 @@ document.title = Math.ceil(Math.max(...all.map(e => e.getBoundingClientRect().ri
 // page has no script; the test's copy has one that tells its width.
 func TestPageFitsAPhone(t *testing.T) {
 	if os.Getenv("RDMAPROBE_MUST_RUN") == "" {
-		t.Skip("starts a browser: make test does")
+		t.Skip("NOT CHECKED: it starts a browser: make test does")
 	}
 	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
 	title := regexp.MustCompile(`<title>(\d+) of (\d+)</title>`)
@@ -133,7 +133,7 @@ func TestPageFitsAPhone(t *testing.T) {
 // TestPageInBrowser would see an error: a page with one is told on the console.
 func TestBrowserTellsErrors(t *testing.T) {
 	if os.Getenv("RDMAPROBE_MUST_RUN") == "" {
-		t.Skip("starts a browser: make test does")
+		t.Skip("NOT CHECKED: it starts a browser: make test does")
 	}
 	page := filepath.Join(t.TempDir(), "page.html")
 	html := strings.Replace(string(render(t, "html", sample{"rxe", "report", rxe})), "<body>", `<body><script>alert(1)</script><img src="https://192.0.2.1/x.png">`, 1)

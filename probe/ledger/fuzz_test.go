@@ -62,7 +62,7 @@ func FuzzRoundTrip(f *testing.F) {
 			r.Provider = "simulated:" + name
 		}
 		if !r.usable() || (r.Provider != "" && !validProvider(r.Provider)) {
-			t.Skip()
+			t.Skip("nothing that a ledger would be given")
 		}
 		body := map[string]any{name: value, "list": []any{value, nil, 1.5}}
 		line, err := r.line(body)

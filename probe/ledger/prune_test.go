@@ -111,7 +111,7 @@ func TestPruneRefused(t *testing.T) {
 	}
 	link := path + ".link"
 	if err := os.Symlink(path, link); err != nil {
-		t.Skip(err)
+		t.Skipf("NOT CHECKED: a link in the ledger's place: %v", err)
 	}
 	if _, err := Prune(link, none); !errors.Is(err, errSymlink) {
 		t.Errorf("through a link: %v", err)

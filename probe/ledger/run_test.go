@@ -300,7 +300,7 @@ func TestReplacedUnderARun(t *testing.T) {
 	path := ledgerPath(t)
 	r := mustBegin(t, mustOpen(t, path))
 	if err := os.Rename(path, path+".old"); err != nil {
-		t.Skip(err) // Windows
+		t.Skipf("NOT CHECKED: an open file cannot be moved here: %v", err) // Windows
 	}
 	if _, err := r.Intent(nil); !errors.Is(err, ErrNotWritable) || !errors.Is(err, errReplaced) {
 		t.Errorf("removed: %v", err)

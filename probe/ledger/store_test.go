@@ -18,7 +18,7 @@ func TestOpenCreatesPrivateFiles(t *testing.T) {
 	path := ledgerPath(t)
 	r := mustBegin(t, mustOpen(t, path))
 	if runtime.GOOS == "windows" {
-		t.Skip("no modes here")
+		t.Skip("NOT CHECKED: there are no modes here")
 	}
 	for name, want := range map[string]fs.FileMode{
 		path:                         0o600,
@@ -91,7 +91,7 @@ func TestForeignRunInTheMiddle(t *testing.T) {
 // The user's own ledger is closed to simulated providers even before it is there.
 func TestNativeDefaultIsRefusedToSimulated(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the state folder cannot be moved here")
+		t.Skip("NOT CHECKED: the state folder cannot be moved here")
 	}
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -151,7 +151,7 @@ func TestOpenRefusesWhatIsNoLedger(t *testing.T) {
 
 func TestOpenRefusesLinksAndPipes(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("links need a privilege here")
+		t.Skip("NOT CHECKED: links need a privilege here")
 	}
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target.jsonl")
