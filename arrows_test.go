@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +102,28 @@ func TestDependenciesStayInTheirRoom(t *testing.T) {
 		if where != nil && !seen[dep] {
 			t.Errorf("nothing imports %s: the rule guards nothing", dep)
 		}
+	}
+}
+
+// docs/architecture.md has a row for each package, and none for anything else.
+func TestEveryPackageHasItsRow(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows, want []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/]+)/` \\|").FindAllStringSubmatch(string(text), -1) {
+		rows = append(rows, m[1])
+	}
+	for _, p := range packages(t) {
+		if dir := strings.TrimPrefix(p.ImportPath, "rdmaprobe/"); dir != "rdmaprobe" { // main.go is no room
+			want = append(want, dir)
+		}
+	}
+	slices.Sort(rows)
+	slices.Sort(want)
+	if !slices.Equal(rows, want) {
+		t.Errorf("docs/architecture.md has rows for\n%v, the packages are\n%v", rows, want)
 	}
 }
 
