@@ -100,36 +100,30 @@ func (g *Gathered) addLedger(o ReportOptions, r *run) {
 	}
 }
 
+// recordedRun is what a ledger has of one run.
+type recordedRun struct {
+	records []ledger.Record
+	size    int
+	ours    bool
+}
+
 // readRecords keeps the records of this machine's runs: those under its name, and
 // under another those that saw a device of the document, since names change.
 func (g *Gathered) readRecords(path, host string) error {
-	type oneRun struct {
-		records []ledger.Record
-		size    int
-		ours    bool
-	}
 	guids := map[string]bool{}
 	for _, d := range g.Document.Devices {
 		guids[d.NodeGUID] = hasGUID(d.NodeGUID)
 	}
-	runs := map[string]*oneRun{}
-	var order []string
+	runs := map[string]*recordedRun{}
+	var order []*recordedRun
 	_, err := ledger.Scan(path, func(rec *ledger.Record) error {
 		of := runs[rec.Run]
 		if of == nil {
-			of = &oneRun{}
+			of = &recordedRun{}
 			runs[rec.Run] = of
-			order = append(order, rec.Run)
+			order = append(order, of)
 		}
-		var body struct {
-			Host     json.RawMessage `json:"host"`
-			NodeGUID string          `json:"node_guid"`
-		}
-		if json.Unmarshal(rec.Body, &body) == nil {
-			var facts hostSeen
-			of.ours = of.ours || rec.Kind == ledger.KindRun && json.Unmarshal(body.Host, &facts) == nil && facts.Name == host ||
-				rec.Kind == ledger.KindDevice && guids[body.NodeGUID]
-		}
+		of.ours = of.ours || isOf(rec, host, guids)
 		kept := *rec
 		kept.Body = slices.Clone(rec.Body)
 		of.records, of.size = append(of.records, kept), of.size+len(kept.Body)
@@ -138,17 +132,39 @@ func (g *Gathered) readRecords(path, host string) error {
 	if err != nil {
 		return err
 	}
-	size := 0
-	for _, id := range slices.Backward(order) {
-		of := runs[id]
-		if size += of.size; !of.ours || size > maxRecords {
-			g.LeftOut++
-			if !of.ours {
-				size -= of.size
-			}
-			continue
-		}
-		g.Records = append(slices.Clone(of.records), g.Records...)
-	}
+	g.keepNewest(order)
 	return nil
+}
+
+// isOf tells whether a record shows that its run was of a machine.
+func isOf(rec *ledger.Record, host string, guids map[string]bool) bool {
+	var body struct {
+		Host     json.RawMessage `json:"host"`
+		NodeGUID string          `json:"node_guid"`
+	}
+	if json.Unmarshal(rec.Body, &body) != nil {
+		return false
+	}
+	var facts hostSeen
+	return rec.Kind == ledger.KindRun && json.Unmarshal(body.Host, &facts) == nil && facts.Name == host ||
+		rec.Kind == ledger.KindDevice && guids[body.NodeGUID]
+}
+
+// keepNewest keeps the records of this machine's newest runs, as many as fit.
+func (g *Gathered) keepNewest(runs []*recordedRun) {
+	size := 0
+	for i, of := range slices.Backward(runs) {
+		if of.ours {
+			size += of.size
+		}
+		if !of.ours || size > maxRecords {
+			runs[i] = nil
+			g.LeftOut++
+		}
+	}
+	for _, of := range runs {
+		if of != nil {
+			g.Records = append(g.Records, of.records...)
+		}
+	}
 }

@@ -13,11 +13,14 @@ import (
 
 // beginsLines tells from its first line whether a text is our JSON Lines.
 func beginsLines(b []byte) bool {
-	var head struct {
-		Kind string `json:"kind"`
-	}
 	first, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
-	return json.Unmarshal(first, &head) == nil && head.Kind != ""
+	head, err := decoded[lineHead](first)
+	return err == nil && head.Kind != ""
+}
+
+// lineHead is what every line has.
+type lineHead struct {
+	Kind string `json:"kind"`
 }
 
 // lineReader puts the lines of renderJSONL together again. A run that told of
@@ -56,11 +59,17 @@ func readLines(b []byte) (*probe.Document, error) {
 	return &r.d, nil
 }
 
+// decoded is a line of one kind.
+func decoded[T any](line []byte) (T, error) {
+	var l T
+	err := json.Unmarshal(line, &l)
+	return l, err
+}
+
+// take reads one line into the document.
 func (r *lineReader) take(line []byte) error {
-	var head struct {
-		Kind string `json:"kind"`
-	}
-	if err := json.Unmarshal(line, &head); err != nil {
+	head, err := decoded[lineHead](line)
+	if err != nil {
 		return err
 	}
 	d := &r.d
@@ -70,38 +79,31 @@ func (r *lineReader) take(line []byte) error {
 	case "run":
 		return r.run(line)
 	case "host":
-		var l hostLines
-		err := json.Unmarshal(line, &l)
+		l, err := decoded[hostLines](line)
 		r.hosts = append(r.hosts, l.Host)
 		return err
 	case "source":
-		var l sourceLine
-		err := json.Unmarshal(line, &l)
+		l, err := decoded[sourceLine](line)
 		d.Sources = append(d.Sources, l.Source)
 		return err
 	case "device":
-		var l deviceLine
-		err := json.Unmarshal(line, &l)
+		l, err := decoded[deviceLine](line)
 		d.Devices = append(d.Devices, l.Device)
 		return err
 	case "observation":
-		var l observationLine
-		err := json.Unmarshal(line, &l)
+		l, err := decoded[observationLine](line)
 		d.Observations = append(d.Observations, l.Observation)
 		return err
 	case "conflict":
-		var l conflictLine
-		err := json.Unmarshal(line, &l)
+		l, err := decoded[conflictLine](line)
 		d.Conflicts = append(d.Conflicts, l.Conflict)
 		return err
 	case "finding":
-		var l findingLine
-		err := json.Unmarshal(line, &l)
+		l, err := decoded[findingLine](line)
 		d.Findings = append(d.Findings, l.Finding)
 		return err
 	case "end":
-		var l endLine
-		err := json.Unmarshal(line, &l)
+		l, err := decoded[endLine](line)
 		d.Verdict, d.Verify, d.NotRead, d.Error, d.Notes, d.Exit = l.Verdict, l.Verify, l.NotRead, l.Error, l.Notes, l.Exit
 		r.end = true
 		return err
@@ -110,11 +112,10 @@ func (r *lineReader) take(line []byte) error {
 }
 
 func (r *lineReader) run(line []byte) error {
-	var l runLine
-	if err := json.Unmarshal(line, &l); err != nil {
-		return err
-	}
+	l, err := decoded[runLine](line)
 	switch {
+	case err != nil:
+		return err
 	case r.begun:
 		return errors.New("a second run: a file holds one document")
 	case l.Schema != probe.Schema:

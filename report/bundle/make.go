@@ -14,7 +14,7 @@ import (
 type Parts struct {
 	Tool     probe.Tool
 	Gathered *probe.Gathered
-	SelfTest any    // as selftest --json has it; nil: NoSelfTest says why
+	SelfTest any    // as selftest --json has it; nil: Missing says why
 	Missing  string // why there is no self-test
 
 	// Redactor puts stand-ins into every file, the same ones everywhere; nil leaves
