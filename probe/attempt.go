@@ -251,12 +251,6 @@ func taskOf(q *request) string {
 	return q.Task + " on " + q.Device
 }
 
-// starvedText tells the same of a text with which the runtime of a child ended.
-func starvedText(text string) bool {
-	return strings.Contains(text, "pthread_create failed") || strings.HasPrefix(text, "runtime: ") || strings.HasPrefix(text, "fatal error: out of memory") ||
-		strings.HasPrefix(text, "fatal error: failed to reserve")
-}
-
 // starvedOf tells whether an error is about a limit of this user or machine.
 func starvedOf(err error) bool {
 	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
@@ -265,4 +259,10 @@ func starvedOf(err error) bool {
 		}
 	}
 	return false
+}
+
+// starvedText tells the same of a text with which the runtime of a child ended.
+func starvedText(text string) bool {
+	return strings.Contains(text, "pthread_create failed") || strings.HasPrefix(text, "runtime: ") || strings.HasPrefix(text, "fatal error: out of memory") ||
+		strings.HasPrefix(text, "fatal error: failed to reserve")
 }
