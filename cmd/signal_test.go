@@ -97,7 +97,7 @@ func TestSecondSignalLeavesNoFile(t *testing.T) {
 	// asked again, later.
 	for wait := 100 * time.Millisecond; wait < 30*time.Second; wait *= 2 {
 		dir := t.TempDir()
-		status := endedTwice(t, wait, link, "probe", "--provider", "sim:faulty", "--store", "none", "--out", filepath.Join(dir, "result.txt"))
+		status := endedTwice(t, dir, wait, link, "probe", "--provider", "sim:faulty", "--store", "none", "--out", filepath.Join(dir, "result.txt"))
 		if !status.Signaled() {
 			continue
 		}
@@ -109,8 +109,9 @@ func TestSecondSignalLeavesNoFile(t *testing.T) {
 	t.Error("it always ended in good order: no second signal has come in time")
 }
 
-// endedTwice runs a program, and from some time on asks it to end until it does.
-func endedTwice(t *testing.T, wait time.Duration, args ...string) syscall.WaitStatus {
+// endedTwice runs a program that makes a file in a folder, and from some time
+// after that on asks it to end until it does.
+func endedTwice(t *testing.T, dir string, wait time.Duration, args ...string) syscall.WaitStatus {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
 	if err := cmd.Start(); err != nil {
@@ -122,6 +123,12 @@ func endedTwice(t *testing.T, wait time.Duration, args ...string) syscall.WaitSt
 		close(ended)
 	}()
 	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
+	for limit, begun := time.Now().Add(30*time.Second), false; !begun; time.Sleep(time.Millisecond) {
+		names, err := os.ReadDir(dir)
+		if begun = len(names) > 0; err != nil || !begun && time.Now().After(limit) {
+			t.Fatalf("no file was begun: %v", err)
+		}
+	}
 	for {
 		select {
 		case <-ended:
