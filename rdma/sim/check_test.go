@@ -3,6 +3,7 @@ package sim_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"rdmaprobe/fixtures"
@@ -50,6 +51,31 @@ func TestCheckTellsAll(t *testing.T) {
 		data, _ := fixtures.Profile(info.Name)
 		if wrong := sim.Check(data, &hostfacts.Host{}); len(wrong) > 0 {
 			t.Errorf("%s: %v", info.Name, wrong)
+		}
+	}
+}
+
+// Of several errors in one object Parse tells of the first in the file, each time.
+func TestParseTellsTheFirst(t *testing.T) {
+	for object, want := range map[string]string{
+		`{"when": {"size_over": -1, "after": -1}}`:        "size_over",
+		`{"lose_every": 0, "repeat_every": 0}`:            "lose_every",
+		`{"repeat_every": 0, "lose_every": 0}`:            "repeat_every",
+		`{"lkey": 4294967296, "rkey": 4294967296}`:        "lkey",
+		`{"rkey": 4294967296, "lkey": 4294967296}`:        "rkey",
+		`{"when": {"after": -1, "outstanding_over": -1}}`: "after",
+	} {
+		verb := "ibv_post_send"
+		if strings.Contains(object, "key") {
+			verb = "ibv_reg_mr"
+		}
+		profile := `{"profile": 1, "id": "x", "devices": [{"name": "a", "transport": "infiniband", "calls": {"` + verb + `": [` + object + `]}}]}`
+		for range 20 {
+			_, err := sim.Parse([]byte(profile), &hostfacts.Host{})
+			var pe *sim.ParseError
+			if !errors.As(err, &pe) || !strings.HasSuffix(pe.Key, "."+want) {
+				t.Fatalf("%s: %v, want one about %s", object, err, want)
+			}
 		}
 	}
 }

@@ -129,10 +129,11 @@ func (p *Profile) decodeHost(root *node, host any) error {
 
 func (p *Profile) checkLibrary(root *node) error {
 	n := root.at("library")
-	for key, names := range map[string][]string{"missing_symbols": p.Library.MissingSymbols, "extra_symbols": p.Library.ExtraSymbols} {
-		for i, name := range names {
+	symbols := map[string][]string{"missing_symbols": p.Library.MissingSymbols, "extra_symbols": p.Library.ExtraSymbols}
+	for _, m := range n.fields() {
+		for i, name := range symbols[m.key] {
 			if _, ok := verbOf(name); !ok {
-				return n.at(key, i).errorf("unknown verb; allowed: %s", strings.Join(verbNames(), ", "))
+				return m.node.at(i).errorf("unknown verb; allowed: %s", strings.Join(verbNames(), ", "))
 			}
 		}
 	}

@@ -61,9 +61,10 @@ func checkWhen(n *node, w *when) error {
 	case w.IsGlobal != nil && *w.IsGlobal != 0 && *w.IsGlobal != 1:
 		return n.at("is_global").errorf("must be 0 or 1")
 	}
-	for key, v := range map[string]*int64{"after": w.After, "size_over": w.SizeOver, "outstanding_over": w.OutstandingOver, "max_inline_data": w.MaxInlineData} {
-		if v != nil && *v < 0 {
-			return n.at(key).errorf("must not be negative")
+	counts := map[string]*int64{"after": w.After, "size_over": w.SizeOver, "outstanding_over": w.OutstandingOver, "max_inline_data": w.MaxInlineData}
+	for _, m := range n.fields() { // in the order of the file, so that the first is always the same
+		if v := counts[m.key]; v != nil && *v < 0 {
+			return m.node.errorf("must not be negative")
 		}
 	}
 	return nil
@@ -77,14 +78,14 @@ func checkOutput(n *node, r *rule) error {
 	if repeat < 1 || repeat > maxRepeat {
 		return n.at("repeat").errorf("must be from 1 to %d", maxRepeat)
 	}
-	for key, text := range map[string]string{"stdout": r.Stdout, "fd3": r.FD3, "stderr": r.Stderr} {
-		if len(text) > maxText || len(text)*repeat > maxOutput {
-			return n.at(key).errorf("too long: a text has at most %d bytes, all repeats together %d", maxText, maxOutput)
+	texts := map[string]string{"stdout": r.Stdout, "fd3": r.FD3, "stderr": r.Stderr}
+	every := map[string]*int{"lose_every": r.LoseEvery, "repeat_every": r.RepeatEvery}
+	for _, m := range n.fields() {
+		if size := len(texts[m.key]); size > maxText || size*repeat > maxOutput {
+			return m.node.errorf("too long: a text has at most %d bytes, all repeats together %d", maxText, maxOutput)
 		}
-	}
-	for key, every := range map[string]*int{"lose_every": r.LoseEvery, "repeat_every": r.RepeatEvery} {
-		if every != nil && *every < 1 {
-			return n.at(key).errorf("must be 1 or more")
+		if v := every[m.key]; v != nil && *v < 1 {
+			return m.node.errorf("must be 1 or more")
 		}
 	}
 	return nil
@@ -119,9 +120,10 @@ func checkPlace(n *node, v verb, r *rule) error {
 	if r.Return != nil && *r.Return != 0 && fails == failsNull {
 		return n.at("return").errorf("%s returns a pointer: only 0, for NULL, is allowed", verbRows[v].name)
 	}
-	for key, k := range map[string]*number{"rkey": r.RKey, "lkey": r.LKey} {
-		if k != nil && !k.fits(4) {
-			return n.at(key).errorf("does not fit into 32 bits")
+	keys := map[string]*number{"rkey": r.RKey, "lkey": r.LKey}
+	for _, m := range n.fields() {
+		if k := keys[m.key]; k != nil && !k.fits(4) {
+			return m.node.errorf("does not fit into 32 bits")
 		}
 	}
 	return nil
