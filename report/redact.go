@@ -162,8 +162,10 @@ func (r *Redactor) walk(v any, at place) any {
 		out := make(map[string]any, len(v))
 		for k, e := range v {
 			name, below := k, place{key: k, parent: at.key, data: at.data || freeForm[at.key]}
-			if open {
+			if open && !(below.data && ownKey().MatchString(k)) {
 				name = r.Text(k)
+			}
+			if open {
 				if !below.data && at.key != "env" {
 					below.key, below.parent = at.key, at.key // a name says nothing about its value
 				}
@@ -178,10 +180,12 @@ func (r *Redactor) walk(v any, at place) any {
 // field replaces one string by what its place says about it.
 func (r *Redactor) field(s string, at place) string {
 	switch {
-	case s == "" || vocabulary[s]:
+	case s == "":
 		return s
 	case at.key == "name" && (at.parent == "host" || at.parent == "hosts"), at.key == "host", at.key == "hosts", at.key == "peer":
-		return r.host(s)
+		return r.host(s) // also of a machine that is called by one of our words
+	case vocabulary[s]:
+		return s
 	case at.key == "boot_id":
 		return r.boot(s)
 	case strings.HasSuffix(at.key, "_at") || at.key == "at" || at.key == "before":
@@ -208,27 +212,3 @@ var versionKeys = map[string]bool{"version": true, "commit": true, "go": true, "
 var versionText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(v?\d+\.\d+(\.\d+)?(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.]+)?|\(devel\)|go\d+\.\d+(\.\d+)?|[0-9a-f]{40}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
 })
-
-// vocabulary are the words of the document itself: no machine is called by them.
-var vocabulary = documentWords()
-
-func documentWords() map[string]bool {
-	v := map[string]bool{"": true}
-	for _, e := range probe.EvidenceIDs {
-		v[e.ID] = true
-	}
-	for _, code := range probe.FindingCodes() {
-		v[code] = true
-	}
-	for _, t := range probe.Terms() {
-		v[t.Name] = true
-	}
-	for _, w := range strings.Fields(`host hosts error warning info native simulated macos linux amd64 arm64 enabled disabled missing lid gid
-		nop down init armed active active_defer sleep polling training link_up recovery phy_test unspecified infiniband ethernet
-		thunderbolt iwarp usnic usnic_udp none hca glob ib roce_v1 roce_v2 link_local ipv4_mapped global ca rnic darwin null non-null
-		confirmed rejected observed_zero unknown completed crashed timed_out stuck left localhost rdmaprobe rdma supported unsupported
-		port mr uc rc ud pingpong write events devices probe doctor report force kill allow_rtr Apple TN3205 Mac`) {
-		v[w] = true
-	}
-	return v
-}

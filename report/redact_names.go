@@ -82,7 +82,7 @@ func (r *Redactor) host(s string) string {
 	if n := numbered().FindString(s); n != "" {
 		return r.host(strings.TrimSuffix(s, n)) + n
 	}
-	if vocabulary[strings.ToLower(s)] || s == "" {
+	if s == "" || strings.EqualFold(s, "localhost") {
 		return s
 	}
 	if a, ok := r.addrText(strings.Trim(s, "[]")); ok {
@@ -140,6 +140,10 @@ func (r *Redactor) known(s string) string {
 		if start > 0 && wordRune(before) || end < len(s) && wordRune(after) {
 			_, size := utf8.DecodeRuneInString(s[start:])
 			from = start + size
+			continue
+		}
+		if last, ours := inIdentifier(s, start, end); ours {
+			from = last
 			continue
 		}
 		b.WriteString(s[gap:start])

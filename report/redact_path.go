@@ -123,6 +123,24 @@ func (r *Redactor) windowsToken(s string, before, _ rune) (string, bool) {
 	return s[:2] + strings.ReplaceAll(r.path(strings.ReplaceAll(s[2:], `\`, "/")), "/", `\`), true
 }
 
+// shareToken handles a file on a server, as Windows names it.
+func (r *Redactor) shareToken(s string, before, _ rune) (string, bool) {
+	if wordRune(before) {
+		return "", false
+	}
+	server, below, _ := strings.Cut(s[2:], `\`)
+	return `\\` + r.host(server) + `\` + strings.ReplaceAll(r.parts(strings.ReplaceAll(below, `\`, "/")), "/", `\`), true
+}
+
+// quotedToken handles a path with blanks in it, which ends where the quotes do.
+func (r *Redactor) quotedToken(s string, before, after rune) (string, bool) {
+	path := s[1 : len(s)-1]
+	if !alone(before, after) || !strings.Contains(path, " ") {
+		return "", false
+	}
+	return `"` + r.path(path) + `"`, true
+}
+
 // pathField stands in for a field that is a path, or a name in its place.
 func (r *Redactor) pathField(s string) string {
 	if rest, ok := strings.CutPrefix(s, "sim:"); ok {
@@ -163,6 +181,8 @@ func (r *Redactor) env(name, value string) string {
 // pathFlags are flags that name a file.
 var pathFlags = map[string]bool{"--store": true, "--library": true, "--out": true, "--provider": true, "--bundle": true}
 
+var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--?[a-z]{1,12}(-[a-z]{1,12})*$`) })
+
 // command stands in for a command line's words.
 func (r *Redactor) command(args []any) []any {
 	flag := ""
@@ -176,6 +196,8 @@ func (r *Redactor) command(args []any) []any {
 		case strings.HasPrefix(s, "-") && joined:
 			args[i] = name + "=" + r.argument(name, value)
 			flag = ""
+		case flagName().MatchString(s):
+			flag = s
 		case strings.HasPrefix(s, "-") && s != "-":
 			args[i], flag = r.Text(s), s
 		default:
@@ -188,10 +210,10 @@ func (r *Redactor) command(args []any) []any {
 // argument stands in for one word behind a flag.
 func (r *Redactor) argument(flag, s string) string {
 	switch {
-	case vocabulary[s] || s == "-" || s == "none":
-		return s
 	case flag == "--peer":
 		return r.host(s)
+	case vocabulary[s] || s == "-" || s == "none":
+		return s
 	case flag == "--redact-key":
 		return "***"
 	case pathFlags[flag], strings.ContainsAny(s, `/\`), knownExt[path.Ext(s)]:

@@ -27,6 +27,8 @@ func tokenList() []token {
 		{`[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}`, (*Redactor).dottedToken},
 		{`(?i:serial|s/n|ecid|udid|uuid|asset)(?i:[ _-]?(?:number|num|no|tag))?["']?\s*[:=#]?\s*["']?[0-9A-Za-z-]{4,}`, (*Redactor).labelledToken},
 		{`[A-Za-z]:\\[^\s"'<>|:]+`, (*Redactor).windowsToken},
+		{`\\\\[0-9A-Za-z._-]+(?:\\[^\s"'<>|:\\]+)+`, (*Redactor).shareToken},
+		{`"(?:~|\.\.?)?/[^"\n:]*"`, (*Redactor).quotedToken},
 		{`(?:~|\.\.?)?(?:/[^\s"'<>|,;:()\[\]{}]+)+/?`, (*Redactor).pathToken},
 		{`\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?`, (*Redactor).addrToken},
 		{`(?:[0-9A-Fa-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4})(?:%[0-9A-Za-z._-]+)?(?:/\d{1,3})?`, (*Redactor).addrToken},
