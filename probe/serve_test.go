@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type serving struct {
 	t      *testing.T
 	addr   string
 	cancel context.CancelFunc
+	ready  chan struct{} // closed when it listens
 	over   chan struct{}
 	doc    *Document
 	err    error
@@ -30,20 +32,37 @@ type serving struct {
 	said []string
 }
 
-// startServer serves m until the test ends, on an address of its own.
+// startServer serves m until the test ends, on an address of its own. Between its
+// choice and its use somebody else may take it: then it is another one.
 func startServer(t *testing.T, m *machine, change func(*ServeOptions)) *serving {
+	t.Helper()
+	for range 5 {
+		s := tryServer(t, m, change)
+		select {
+		case <-s.ready:
+			return s
+		case <-s.over:
+		}
+		if !errors.Is(s.err, syscall.EADDRINUSE) {
+			t.Fatalf("it does not serve: %v, %+v", s.err, s.doc.Notes)
+		}
+	}
+	t.Fatal("every free address was taken by somebody else")
+	return nil
+}
+
+func tryServer(t *testing.T, m *machine, change func(*ServeOptions)) *serving {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &serving{t: t, addr: l.Addr().String(), over: make(chan struct{})}
+	s := &serving{t: t, addr: l.Addr().String(), ready: make(chan struct{}), over: make(chan struct{})}
 	l.Close()
 	profile, err := json.Marshal(m.profile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready := make(chan struct{})
 	var once sync.Once
 	o := ServeOptions{Listen: []string{s.addr}}
 	o.Provider = ProviderOptions{Profile: profile, Name: "machine"}
@@ -53,7 +72,7 @@ func startServer(t *testing.T, m *machine, change func(*ServeOptions)) *serving 
 		defer s.mu.Unlock()
 		s.said = append(s.said, line)
 		if strings.HasPrefix(line, "listening") {
-			once.Do(func() { close(ready) })
+			once.Do(func() { close(s.ready) })
 		}
 	}
 	if change != nil {
@@ -66,11 +85,6 @@ func startServer(t *testing.T, m *machine, change func(*ServeOptions)) *serving 
 		s.doc, s.err = Serve(ctx, o)
 	}()
 	t.Cleanup(s.end)
-	select {
-	case <-ready:
-	case <-s.over:
-		t.Fatalf("it does not serve: %v, %+v", s.err, s.doc.Notes)
-	}
 	return s
 }
 
