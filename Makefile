@@ -21,9 +21,10 @@ check: dist/staticcheck
 	dist/staticcheck ./...
 	@$(MAKE) --no-print-directory vuln
 
-# Known vulnerabilities in what is called; says so where no database is reached.
+# Known vulnerabilities in what is called; says so where no database is reached,
+# and fails there in CI, which sets CI.
 vuln: dist/vuln
-	dist/vuln
+	RDMAPROBE_MUST_RUN=$(CI) dist/vuln
 
 dist/vuln: tools/go.mod $(wildcard tools/vuln/*.go)
 	go -C tools test ./vuln
