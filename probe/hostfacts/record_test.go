@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// sources reads a fixture with a record and returns the texts by name.
+// recorded reads a fixture with a record and returns the texts by name.
 func recorded(t *testing.T, file string) map[string]string {
 	t.Helper()
 	s := load(t, file)
