@@ -30,38 +30,13 @@ func TestHangup(t *testing.T) {
 		"ignored hangup": {"trap '' HUP; ", syscall.SIGTERM, probe.ExitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			exe, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			link := filepath.Join(t.TempDir(), "rdmaprobe")
-			if err := os.Symlink(exe, link); err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command("sh", "-c", c.before+`exec "$0" serve --provider sim --store none --json --listen "$1"`, link, freeAddress(t))
-			var out bytes.Buffer
-			cmd.Stdout = &out
-			errs, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
 			// A handler here gives the child the default back where this test itself
 			// runs under nohup.
 			hangup := make(chan os.Signal, 1)
 			signal.Notify(hangup, syscall.SIGHUP)
 			defer signal.Stop(hangup)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
-			told := ""
-			for piece := make([]byte, 4096); !strings.Contains(told, "listening on"); {
-				n, err := errs.Read(piece)
-				if told += string(piece[:n]); err != nil {
-					_ = cmd.Wait()
-					t.Fatalf("it never listened: %s%s", told, &out)
-				}
-			}
+			var out bytes.Buffer
+			cmd := startServe(t, c.before, &out)
 			if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +48,7 @@ func TestHangup(t *testing.T) {
 			_ = cmd.Wait() // the status tells
 			var d probe.Document
 			if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-				t.Errorf("no document: %v, %s", err, told)
+				t.Errorf("no document: %v, %s", err, &out)
 			}
 			if got := cmd.ProcessState.ExitCode(); got != c.want || d.Exit != c.want {
 				t.Errorf("status %d, in the document %d, want %d", got, d.Exit, c.want)
@@ -82,9 +57,44 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// Whoever does not wait for the end in good order finds no half-written file, and
-// the signal is what ended the process.
-func TestSecondSignalLeavesNoFile(t *testing.T) {
+// startServe runs serve, after a shell's commands, until it listens. An address
+// that was free when it was chosen may be somebody else's by then: it is started
+// on another one.
+func startServe(t *testing.T, before string, out *bytes.Buffer) *exec.Cmd {
+	t.Helper()
+	for range 5 {
+		cmd := exec.Command("sh", "-c", before+`exec "$0" serve --provider sim --store none --json --listen "$1"`, programLink(t), freeAddress(t))
+		out.Reset()
+		cmd.Stdout = out
+		errs, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		t.Cleanup(func() { late.Stop() })
+		told := ""
+		for piece := make([]byte, 4096); err == nil; {
+			var n int
+			n, err = errs.Read(piece)
+			if told += string(piece[:n]); strings.Contains(told, "listening on") {
+				return cmd
+			}
+		}
+		_ = cmd.Wait()
+		if !strings.Contains(told+out.String(), syscall.EADDRINUSE.Error()) {
+			t.Fatalf("it never listened: %s%s", told, out)
+		}
+	}
+	t.Fatal("every free address was taken by somebody else")
+	return nil
+}
+
+// programLink is this program under the name by which it is the real one.
+func programLink(t *testing.T) string {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -93,6 +103,13 @@ func TestSecondSignalLeavesNoFile(t *testing.T) {
 	if err := os.Symlink(exe, link); err != nil {
 		t.Fatal(err)
 	}
+	return link
+}
+
+// Whoever does not wait for the end in good order finds no half-written file, and
+// the signal is what ended the process.
+func TestSecondSignalLeavesNoFile(t *testing.T) {
+	link := programLink(t)
 	// It has an end in good order too, as long as no call hangs yet: then it is
 	// asked again, later.
 	for wait := 100 * time.Millisecond; wait < 30*time.Second; wait *= 2 {
