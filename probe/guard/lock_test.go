@@ -110,7 +110,7 @@ func (e *ending) Err() error {
 // where the wait ended in the middle of a try and the answer named nobody.
 func TestLockNamesHolderWheneverTheWaitEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("holders are found on Linux only")
+		t.Skip("NOT CHECKED: holders are found on Linux only")
 	}
 	dir := t.TempDir()
 	mustLock(t, dir, "dev", false)
@@ -165,7 +165,7 @@ func TestLockRefuses(t *testing.T) {
 // A file of another user in a sticky directory can be locked by all.
 func TestLockOtherUsersFile(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root to make another user's file")
+		t.Skip("NOT CHECKED: it takes root to make another user's file")
 	}
 	dir := t.TempDir()
 	if err := os.Chmod(dir, sharedMode); err != nil {
