@@ -30,31 +30,52 @@ func openOut(path string) (*outFile, error) { return openFile("--out", path, 0o6
 // openFile prepares a file that a flag names. It fails before anything is probed
 // where the result could not be written. An old file may keep its mode.
 func openFile(flag, path string, mode fs.FileMode, keepMode bool) (*outFile, error) {
+	asked := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	old, err := os.Stat(path)
 	switch {
 	case err == nil && !old.Mode().IsRegular():
-		return nil, &probe.UsageError{Text: fmt.Sprintf("%s %s: it is not a regular file", flag, path)}
+		return nil, &probe.UsageError{Text: fmt.Sprintf("%s %s: it is not a regular file", flag, asked)}
 	case err == nil && keepMode:
 		mode = old.Mode().Perm()
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, &probe.UsageError{Text: fmt.Sprintf("%s: %v", flag, err)}
+		return nil, cannotOpen(flag, asked, err)
 	}
-	var random [6]byte
-	rand.Read(random[:]) // never fails
-	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+hex.EncodeToString(random[:]))
+	name := besides(path)
 	unfinished.Store(name, true)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		unfinished.Delete(name)
-		return nil, &probe.UsageError{Text: fmt.Sprintf("%s: %v", flag, err)}
+		return nil, cannotOpen(flag, asked, err)
 	}
 	if old != nil {
 		_ = f.Chmod(mode) // the umask may have taken something from it; where modes do not exist it does not matter
 	}
 	return &outFile{path: path, file: f}, nil
+}
+
+// cannotOpen names the file that was asked for, not the one beside it.
+func cannotOpen(flag, asked string, err error) error {
+	var in *fs.PathError
+	if errors.As(err, &in) {
+		err = in.Err
+	}
+	return &probe.UsageError{Text: fmt.Sprintf("%s %s: %v", flag, asked, err)}
+}
+
+// besides is a name that no other file has, in the folder of another. It is no
+// longer than file systems allow where that one's own name is not.
+func besides(path string) string {
+	const room = 200 // of the 255 bytes that a name may have
+	var random [6]byte
+	rand.Read(random[:]) // never fails
+	base := filepath.Base(path)
+	if len(base) > room {
+		base = "rdmaprobe"
+	}
+	return filepath.Join(filepath.Dir(path), "."+base+".tmp-"+hex.EncodeToString(random[:]))
 }
 
 // Write writes to the file beside the named one. After a failed write it takes

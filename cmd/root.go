@@ -99,7 +99,12 @@ func (a *app) root() *cobra.Command {
 		}
 		return &probe.UsageError{Text: err.Error()}
 	})
-	c.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkGlobals() }
+	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if a.outPath == "" && c.Flags().Changed("out") {
+			return &probe.UsageError{Text: "--out wants a file, or - for stdout"}
+		}
+		return a.checkGlobals()
+	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	a.completeGlobals(c)
 	c.AddCommand(a.devices(), a.probe(), a.doctor(), a.serve(), a.report(), a.explain(), a.profiles(), a.schema(), a.selftest(), a.version())
