@@ -103,12 +103,25 @@ func (a *app) root() *cobra.Command {
 		if a.outPath == "" && c.Flags().Changed("out") {
 			return &probe.UsageError{Text: "--out wants a file, or - for stdout"}
 		}
+		if err := noSwallowedFlag(c); err != nil {
+			return err
+		}
 		return a.checkGlobals()
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	a.completeGlobals(c)
 	c.AddCommand(a.devices(), a.probe(), a.doctor(), a.serve(), a.report(), a.explain(), a.profiles(), a.schema(), a.selftest(), a.version())
 	return c
+}
+
+// noSwallowedFlag refuses a file whose name is rather the flag that follows.
+func noSwallowedFlag(c *cobra.Command) error {
+	for _, name := range []string{"out", "bundle", "store", "library"} {
+		if f := c.Flag(name); f != nil && len(f.Value.String()) > 1 && f.Value.String()[0] == '-' {
+			return &probe.UsageError{Text: fmt.Sprintf("--%s wants a file, and %s is a flag: name the file before it, or write ./%[2]s", name, f.Value)}
+		}
+	}
+	return nil
 }
 
 func longHelp() string {
