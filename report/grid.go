@@ -20,10 +20,12 @@ type grid struct {
 	rows [][]cell
 }
 
-// gap is the space between two columns; minColumn is what a cut column keeps.
+// gap is the space between two columns; minColumn is what a cut column keeps, and
+// minName what one of names does: rows that cannot be told apart say nothing.
 const (
 	gap       = 2
 	minColumn = 6
+	minName   = 16
 )
 
 func (g *grid) add(cells ...cell) { g.rows = append(g.rows, cells) }
@@ -48,21 +50,32 @@ func (g *grid) widths() []int {
 	return w
 }
 
+// least is how narrow each column may become.
+func (g *grid) least() []int {
+	least := make([]int, len(g.head))
+	for i, h := range g.head {
+		if least[i] = minColumn; h == "DEVICE" || h == "HOST" {
+			least[i] = minName
+		}
+	}
+	return least
+}
+
 // fit narrows the widest columns until a line has at most limit columns, or
 // until no column can give more.
-func fit(w []int, limit int) {
+func fit(w, least []int, limit int) {
 	total := gap * (len(w) - 1)
 	for _, n := range w {
 		total += n
 	}
 	for total > limit {
-		widest := 0
+		widest := -1
 		for i := range w {
-			if w[i] > w[widest] {
+			if w[i] > least[i] && (widest < 0 || w[i] > w[widest]) {
 				widest = i
 			}
 		}
-		if w[widest] <= minColumn {
+		if widest < 0 {
 			return
 		}
 		w[widest]--
@@ -78,7 +91,7 @@ func (g *grid) render(s *sink, p palette, limit int) error {
 	}
 	w := g.widths()
 	if limit > 0 {
-		fit(w, limit)
+		fit(w, g.least(), limit)
 	}
 	lines := newLines()
 	if err := lines.Start(s); err != nil {

@@ -64,11 +64,30 @@ func TestFit(t *testing.T) {
 		{"no room at all", []int{30, 40}, 1, []int{6, 6}},
 	} {
 		w := append([]int{}, tt.in...)
-		fit(w, tt.limit)
+		fit(w, []int{minColumn, minColumn}, tt.limit)
 		for i := range w {
 			if w[i] != tt.want[i] {
 				t.Errorf("%s: %v, want %v", tt.name, w, tt.want)
 				break
+			}
+		}
+	}
+}
+
+// Rows that cannot be told apart say nothing: on a narrow terminal the lines are
+// longer than it rather than the names cut to one.
+func TestNarrowTablesKeepNames(t *testing.T) {
+	for _, columns := range []int{1, 20, 40, 60} {
+		for _, command := range []string{"devices", "probe"} {
+			d := macSix()
+			var b bytes.Buffer
+			if err := renderTable(&b, d, Options{Now: clock, Command: command, Width: columns}); err != nil {
+				t.Fatal(err)
+			}
+			for _, device := range d.Devices {
+				if !strings.Contains(b.String(), "\n"+device.Name+" ") {
+					t.Errorf("%s at %d: no row begins with %s:\n%s", command, columns, device.Name, &b)
+				}
 			}
 		}
 	}
