@@ -82,6 +82,7 @@ func whole(r io.Reader) ([]byte, error) {
 type unpacker struct {
 	from io.Reader
 	at   time.Time // of all entries
+	last string    // the name of the one before
 }
 
 // bundle reads all entries.
@@ -113,7 +114,10 @@ func (u *unpacker) entry(b *Bundle, head []byte, first bool) error {
 	}
 	switch {
 	case !first:
-		err = b.mayAdd(name, size)
+		if err = b.mayAdd(name, size); err == nil && name <= u.last {
+			err = fmt.Errorf("%s stands behind %s", name, u.last)
+		}
+		u.last = name
 	case name != ManifestFile:
 		err = fmt.Errorf("it begins with %q, not with %s", report.Clean(name), ManifestFile)
 	case size > maxManifest:

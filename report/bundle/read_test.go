@@ -174,6 +174,17 @@ func TestEveryDamagedByteInsideIsRefused(t *testing.T) {
 	}
 }
 
+// One bundle has one form: the same files in another order are another.
+func TestOrderIsFixed(t *testing.T) {
+	data := stream(t, small(t))
+	at := func(name string) int { return bytes.Index(data, []byte(name+"\x00")) }
+	first, second, third := at(DocumentFile), at("host/ifconfig.txt"), at(IdentityFile)
+	swapped := slices.Concat(data[:first], data[second:third], data[first:second], data[third:])
+	if _, err := Read(bytes.NewReader(sealed(swapped))); err == nil || !strings.Contains(err.Error(), "stands behind") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // entries writes a tar archive of given headers.
 func entries(t *testing.T, headers ...*tar.Header) []byte {
 	t.Helper()
