@@ -16,6 +16,7 @@ const (
 
 var classNames = []string{"read", "create", "transition", "data"}
 
+// String is the name of a class.
 func (c Class) String() string { return classNames[c] }
 
 // Evidence is one id under which something can be observed.

@@ -69,6 +69,7 @@ const maxTimeout = 24 * time.Hour
 // UsageError is a wrong option: what is wrong, and what would be right.
 type UsageError struct{ Text string }
 
+// Error is the text, which names the input and the remedy.
 func (e *UsageError) Error() string { return e.Text }
 
 func usagef(format string, args ...any) error {

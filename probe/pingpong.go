@@ -40,8 +40,9 @@ type pingpong struct {
 	unchecked            []byte    // that message; nil: it is checked
 }
 
-// warmUp messages are checked like all others and not timed.
-const warmUp = 10
+// WarmUp is how many messages a ping-pong sends before those that it counts. They
+// are checked like all others, and not timed.
+const WarmUp = 10
 
 // pollsPerLook is how many empty polls pass between two looks at the clock, in
 // one excursion to the provider where nothing else has to be done between them.
@@ -78,7 +79,7 @@ func probePingpong(s *session) {
 func (s *session) newPingpong(c *connection, size int, seq uint64) *pingpong {
 	d := s.req.Data
 	p := &pingpong{
-		s: s, c: c, size: size, count: d.Iterations, warm: min(warmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq, before: seq,
+		s: s, c: c, size: size, count: d.Iterations, warm: min(WarmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq, before: seq,
 		times: newTimes(), arrived: -1, fill: fill, mismatch: mismatch,
 	}
 	if d.Remote == remoteStock {

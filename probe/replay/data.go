@@ -7,9 +7,6 @@ import (
 	"rdmaprobe/probe"
 )
 
-// warmUp is how many messages a ping-pong sends before those that it counts.
-const warmUp = 10
-
 // onMessages adds the rules for messages that went wrong without a call failing,
 // and tells whether the row was of that kind.
 func (v *deriving) onMessages(d *device, o *probe.Observation) (bool, error) {
@@ -34,7 +31,7 @@ func (v *deriving) onMessages(d *device, o *probe.Observation) (bool, error) {
 		when["opcode"] = "RDMA_WRITE"
 		return true, v.add(d, o, "ibv_post_send", when, rule{"deliver": false})
 	case o.Reason == probe.NoCompletion && lost > 0:
-		every := max(1, (count+min(warmUp, count))/lost)
+		every := max(1, (count+min(probe.WarmUp, count))/lost)
 		return true, v.add(d, o, "ibv_poll_cq", when, rule{"lose_every": every})
 	}
 	return false, nil

@@ -11,6 +11,7 @@ type CannotError struct {
 	Why   string
 }
 
+// Error names the place and the reason.
 func (e *CannotError) Error() string {
 	if e.Where == "" {
 		return "cannot be replayed: " + e.Why
@@ -29,6 +30,7 @@ type Difference struct {
 	Got  string `json:"got"`
 }
 
+// String is a difference in one line.
 func (d Difference) String() string {
 	return fmt.Sprintf("%s: want %s, got %s", d.Path, d.Want, d.Got)
 }
@@ -39,6 +41,7 @@ type DifferError struct{ Differences []Difference }
 // shownDifferences bounds an error's text; the first ones tell.
 const shownDifferences = 10
 
+// Error has the first differences, each on a line of its own.
 func (e *DifferError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the replay differs from the document in %d place(s):", len(e.Differences))
