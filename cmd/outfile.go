@@ -58,11 +58,20 @@ func openFile(flag, path string, mode fs.FileMode, keepMode bool) (*outFile, err
 
 // cannotOpen names the file that was asked for, not the one beside it.
 func cannotOpen(flag, asked string, err error) error {
-	var in *fs.PathError
-	if errors.As(err, &in) {
-		err = in.Err
+	return &probe.UsageError{Text: fmt.Sprintf("%s %s: %v", flag, asked, bare(err))}
+}
+
+// bare is an error without the name of the file beside the asked one.
+func bare(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
 	}
-	return &probe.UsageError{Text: fmt.Sprintf("%s %s: %v", flag, asked, err)}
+	return err
 }
 
 // besides is a name that no other file has, in the folder of another. It is no
@@ -97,16 +106,16 @@ func (o *outFile) commit() error {
 	defer os.Remove(o.file.Name()) // gone already when it was renamed
 	if o.failed != nil {
 		_ = o.file.Close() // the first failure is the one to tell
-		return fmt.Errorf("write %s: %w", o.path, o.failed)
+		return fmt.Errorf("write %s: %w", o.path, bare(o.failed))
 	}
 	if !o.wrote {
 		return o.file.Close()
 	}
 	if err := errors.Join(o.file.Sync(), o.file.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", o.path, err)
+		return fmt.Errorf("write %s: %w", o.path, bare(err))
 	}
 	if err := os.Rename(o.file.Name(), o.path); err != nil {
-		return fmt.Errorf("write %s: %w", o.path, err)
+		return fmt.Errorf("write %s: %w", o.path, bare(err))
 	}
 	return syncFolder(filepath.Dir(o.path))
 }
