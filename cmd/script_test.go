@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 	"rdmaprobe/probe"
+	"rdmaprobe/probe/leaktest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
@@ -36,7 +37,7 @@ func (l leakless) Run() int {
 	if code == 0 {
 		// Whoever waits for a child that was left behind ends with that child.
 		waiting := goleak.IgnoreAnyFunction("rdmaprobe/probe/guard.start.func1")
-		if err := goleak.Find(waiting); err != nil {
+		if err := leaktest.Find(waiting); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

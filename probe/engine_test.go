@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"rdmaprobe/probe/guard"
+	"rdmaprobe/probe/leaktest"
 	"rdmaprobe/rdma"
 )
 
@@ -39,7 +38,7 @@ func TestMain(m *testing.M) {
 	Main()
 	code := m.Run()
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		if err := leaktest.Find(); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
 			code = 1
 		}

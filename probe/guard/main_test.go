@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
+	"rdmaprobe/probe/leaktest"
 )
 
 // helperEnv names the helper that a re-executed test binary plays.
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // checkAfter fails a whole run that left goroutines or did not need a helper.
 func checkAfter() int {
-	if err := goleak.Find(); err != nil {
+	if err := leaktest.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"rdmaprobe/probe/leaktest"
 )
 
 // testsOver is closed when what hangs forever may end.
@@ -15,7 +15,7 @@ var testsOver = make(chan struct{})
 func TestMain(m *testing.M) {
 	code := m.Run()
 	close(testsOver)
-	if err := goleak.Find(); code == 0 && err != nil {
+	if err := leaktest.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

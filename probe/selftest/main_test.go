@@ -6,9 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"rdmaprobe/probe/guard"
+	"rdmaprobe/probe/leaktest"
 )
 
 // Arguments that make the test binary a child: one that does its task, or one
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		if err := leaktest.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
