@@ -89,7 +89,7 @@ func (a *app) makeBundle(ctx context.Context, o probe.ReportOptions) (*bundle.Bu
 	p := bundle.Parts{Tool: a.tool(), Gathered: g}
 	if o.Provider.Profile != nil {
 		p.Missing = "the machine is simulated: it would tell of the one that plays it"
-	} else if r, err := probe.SelfTest(ctx, probe.SelfTestOptions{Library: a.library}); err != nil {
+	} else if r, err := selfTested(ctx, probe.SelfTestOptions{Library: a.library}); err != nil {
 		p.Missing = err.Error()
 	} else {
 		t := selfTestReport{Tool: a.tool(), Report: r}

@@ -27,6 +27,19 @@ func endSignals() []os.Signal {
 // it has ended.
 var unfinished sync.Map
 
+// scratch makes a folder for as long as a command needs one.
+func scratch(pattern string) (dir string, gone func(), err error) {
+	dir, err = os.MkdirTemp("", pattern)
+	if err != nil {
+		return "", nil, err
+	}
+	unfinished.Store(dir, true)
+	return dir, func() {
+		_ = os.RemoveAll(dir) // what is left then is in the system's own such folder
+		unfinished.Delete(dir)
+	}, nil
+}
+
 // endAtSecond makes the next signal end the process at once, as if nothing had
 // caught it, but for what is unfinished. It is for what does not look at the
 // context.

@@ -37,13 +37,11 @@ func (a *app) player(commands [][]string, rebuilt bool) (replay.Runner, error) {
 	return func(ctx context.Context, profile []byte) (*probe.Document, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, playLimit, fmt.Errorf("the replay did not end in %v", playLimit))
 		defer cancel()
-		dir, err := os.MkdirTemp("", "rdmaprobe-replay-")
+		dir, gone, err := scratch("rdmaprobe-replay-")
 		if err != nil {
 			return nil, err
 		}
-		unfinished.Store(dir, true)
-		defer unfinished.Delete(dir)
-		defer os.RemoveAll(dir)
+		defer gone()
 		file := filepath.Join(dir, "profile.json")
 		if err := os.WriteFile(file, profile, 0o600); err != nil {
 			return nil, err

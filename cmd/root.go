@@ -100,8 +100,11 @@ func (a *app) root() *cobra.Command {
 		return &probe.UsageError{Text: err.Error()}
 	})
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if a.outPath == "" && c.Flags().Changed("out") {
+		switch f := c.Flags(); { // empty is what a variable gives that nobody has set
+		case a.outPath == "" && f.Changed("out"):
 			return &probe.UsageError{Text: "--out wants a file, or - for stdout"}
+		case a.redactKey == "" && f.Changed("redact-key"):
+			return &probe.UsageError{Text: "--redact-key wants a key; --redact alone takes a random one"}
 		}
 		if err := noSwallowedFlag(c); err != nil {
 			return err

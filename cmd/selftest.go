@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ func (a *app) selftest() *cobra.Command {
 				return &probe.UsageError{Text: fmt.Sprintf("-o %s: selftest has table and json", a.format)}
 			}
 			o.Library = a.library
-			r, err := probe.SelfTest(c.Context(), o)
+			r, err := selfTested(c.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -56,6 +57,17 @@ func (a *app) selftest() *cobra.Command {
 	}
 	c.Flags().BoolVar(&o.Header, "header", false, "also compile the struct layouts against the system's infiniband/verbs.h, with cc")
 	return c
+}
+
+// selfTested runs the checks in a folder that a second signal removes as well.
+func selfTested(ctx context.Context, o probe.SelfTestOptions) (*selftest.Report, error) {
+	dir, gone, err := scratch("rdmaprobe-selftest-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the checks: %w", err)
+	}
+	defer gone()
+	o.Dir = dir
+	return probe.SelfTest(ctx, o)
 }
 
 // showSelfTest prints a line for each check, and what they come to.

@@ -12,6 +12,7 @@ import (
 type SelfTestOptions struct {
 	Library string // for dlopen; "" is the system's
 	Header  bool   // compile the struct layouts against the system's infiniband/verbs.h
+	Dir     string // an empty folder for the checks; "" makes one, and removes it
 }
 
 // SelfTest checks that this build works on this machine. It touches no device
@@ -25,11 +26,13 @@ func SelfTest(ctx context.Context, o SelfTestOptions) (*selftest.Report, error) 
 	if err != nil {
 		return nil, fmt.Errorf("find this executable: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "rdmaprobe-selftest-")
-	if err != nil {
-		return nil, fmt.Errorf("make a directory for the checks: %w", err)
+	dir := o.Dir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "rdmaprobe-selftest-"); err != nil {
+			return nil, fmt.Errorf("make a directory for the checks: %w", err)
+		}
+		defer os.RemoveAll(dir)
 	}
-	defer os.RemoveAll(dir)
 	return selftest.Run(ctx, selftest.Options{
 		Exe: exe, Args: []string{childArg}, Library: o.Library, Header: o.Header, Dir: dir,
 	}), nil
