@@ -22,9 +22,9 @@ check: dist/staticcheck
 	@$(MAKE) --no-print-directory vuln
 
 # Known vulnerabilities in what is called; says so where no database is reached,
-# and fails there in CI, which sets CI.
+# and fails there on GitHub, which has a network.
 vuln: dist/vuln
-	RDMAPROBE_MUST_RUN=$(CI) dist/vuln
+	RDMAPROBE_MUST_RUN=$(GITHUB_ACTIONS) dist/vuln
 
 dist/vuln: tools/go.mod $(wildcard tools/vuln/*.go)
 	go -C tools test ./vuln
