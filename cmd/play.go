@@ -75,11 +75,11 @@ func playLine(ctx context.Context, args []string) (*probe.Document, error) {
 		return nil, errInterrupted
 	}
 	d, err := report.Read(&out)
-	if err != nil {
-		return nil, err
+	if err == nil && d.Error != "" {
+		err = errors.New(d.Error)
 	}
-	if d.Error != "" {
-		return nil, errors.New(d.Error)
+	if err != nil { // the command is the recording's
+		return nil, &replay.CannotError{Where: "run.command", Why: fmt.Sprintf("%s: %v", report.Clean(strings.Join(args, " ")), err)}
 	}
 	return d, nil
 }

@@ -5,6 +5,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -127,5 +128,21 @@ func writeFile(t *testing.T, path string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A command line that this program would not take, or that gives no document, is
+// the recording's fault.
+func TestPlayRefusesWhatIsNoAsking(t *testing.T) {
+	profile, _ := fixtures.Profile(fixtures.Profiles()[0].Name)
+	for _, line := range [][]string{{"rdmaprobe", "probe", "--timeout", "99999h"}, {"rdmaprobe", "devices", "--timeout", "-1s"}} {
+		play, err := (&app{}).player([][]string{line}, false)
+		if err == nil {
+			_, err = play(t.Context(), profile)
+		}
+		var no *replay.CannotError
+		if !errors.As(err, &no) || no.Where != "run.command" {
+			t.Errorf("%v: %v", line, err)
+		}
 	}
 }
