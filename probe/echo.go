@@ -27,6 +27,7 @@ type echo struct {
 	pending            int // slot of a message that is not sent back yet; -1: none
 	pendingLen         int
 	first, last        time.Time // arrivals, by this receiver's clock
+	breath             breath
 }
 
 // probeEcho is the server's side of every task: connect, answer, and release
@@ -35,7 +36,6 @@ func probeEcho(s *session) {
 	d := s.req.Data
 	row, _ := rowOf(s.req.Task)
 	own := row.ids(s.req)[len(d.Type.steps("rtr", "rts")):]
-	spareProcessor()
 	c, err := s.connect(maxOf(d.Sizes))
 	defer s.teardown()
 	if err != nil {
@@ -152,9 +152,11 @@ func (e *echo) run() error {
 				e.first = e.last
 			}
 			e.check(slot, n)
+			e.breath.take(e.last)
 			continue
 		}
 		yield()
+		e.breath.take(time.Now())
 		if over, err := e.look(); over || err != nil {
 			return err
 		}

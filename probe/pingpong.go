@@ -24,9 +24,8 @@ type pingpong struct {
 	loss  time.Duration
 	seq   uint64
 
-	before  uint64   // seq when the loop began
-	givenUp []uint64 // messages that were not waited for any longer, warm-up included
-
+	before   uint64   // seq when the loop began
+	givenUp  []uint64 // messages that were not waited for any longer, warm-up included
 	fill     func(b []byte, seq uint64)
 	mismatch func(b []byte, seq uint64) int
 	results  *peer.Results // what the other host's end saw
@@ -37,7 +36,8 @@ type pingpong struct {
 	times                *hdrhistogram.Histogram
 	first, last          time.Time // arrivals, by this receiver's clock
 	flowing              bool      // what arrives is checked when the next message has left
-	unchecked            []byte    // that message; nil: it is checked
+	breath               breath
+	unchecked            []byte // that message; nil: it is checked
 }
 
 // WarmUp is how many messages a ping-pong sends before those that it counts. They
@@ -52,7 +52,6 @@ const pollsPerLook = 128
 func probePingpong(s *session) {
 	d := s.req.Data
 	id := "pingpong." + string(d.Type)
-	spareProcessor()
 	c, err := s.connect(maxOf(d.Sizes))
 	defer s.teardown()
 	if err != nil {
@@ -272,7 +271,9 @@ func (p *pingpong) await(start time.Time) (bool, error) {
 		if p.c.remote.lost() {
 			return false, &peerError{p.c.remote.err}
 		}
-		if time.Since(start) > p.loss || p.s.child.Context().Err() != nil {
+		now := time.Now()
+		p.breath.take(now)
+		if now.Sub(start) > p.loss || p.s.child.Context().Err() != nil {
 			return back, p.overdue()
 		}
 	}

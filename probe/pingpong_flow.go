@@ -1,15 +1,6 @@
 package probe
 
-import (
-	"runtime"
-	"time"
-)
-
-// spareProcessor lets the Go scheduler believe in one more processor than this
-// process may use, if that is one. With a single one its monitor takes the
-// processor from every provider call longer than 20 us, and is woken again at the
-// end of each.
-func spareProcessor() { runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))) }
+import "time"
 
 // flow is the loop against another process as long as nothing is lost. The next
 // message leaves as soon as one is back; that one is checked, and the one after is
@@ -54,6 +45,7 @@ func (p *pingpong) flow(i int) (int, error) {
 		if err := p.settle(seq, came, left, now, i >= 0); err != nil {
 			return i + 1, err
 		}
+		p.breath.take(now)
 	}
 }
 
