@@ -23,6 +23,28 @@ func endSignals() []os.Signal {
 	return s
 }
 
+// endedBy is why the context of a command is done: the first signal that came.
+// One channel takes the signals and says which it was: with two, either may have
+// it first.
+type endedBy struct{ os.Signal }
+
+func (e endedBy) Error() string { return e.String() + " received" }
+
+// untilSignal is done at the first signal that ends a run.
+func untilSignal() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	first := make(chan os.Signal, 1)
+	signal.Notify(first, endSignals()...)
+	go func() {
+		select {
+		case s := <-first:
+			cancel(endedBy{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(first); cancel(nil) }
+}
+
 // unfinished are the files and folders of this process that nobody shall find once
 // it has ended.
 var unfinished sync.Map

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ type app struct {
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
+	ctx, stop := untilSignal()
 	defer stop()
 	context.AfterFunc(ctx, endAtSecond)
 	return run(ctx, streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: terminal, env: os.Getenv}, os.Args[1:])

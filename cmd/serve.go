@@ -1,9 +1,9 @@
 package cmd
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -87,10 +87,7 @@ func (a *app) runServe(c *cobra.Command, f *serveFlags) error {
 		return &probe.UsageError{Text: fmt.Sprintf("--sessions %d: want 1 or more", f.sessions)}
 	}
 	o.Say = func(line string) { fmt.Fprintln(a.err, "rdmaprobe:", report.Clean(line)) }
-	terms := make(chan os.Signal, 1)
-	signal.Notify(terms, syscall.SIGTERM)
-	defer signal.Stop(terms)
-	o.Orderly = func() bool { return len(terms) > 0 }
+	o.Orderly = func() bool { return errors.Is(context.Cause(c.Context()), endedBy{syscall.SIGTERM}) }
 	d, err := probe.Serve(c.Context(), o)
 	return a.show(d, "serve", err)
 }

@@ -4,7 +4,9 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -166,4 +168,20 @@ func freeAddress(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// Whoever sees that a signal has come can see which: serve ends with status 0 at
+// one of them only.
+func TestUntilSignalSaysWhich(t *testing.T) {
+	for range 200 {
+		ctx, stop := untilSignal()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		if cause := context.Cause(ctx); !errors.Is(cause, endedBy{syscall.SIGTERM}) {
+			t.Fatalf("the cause is %v", cause)
+		}
+		stop()
+	}
 }
