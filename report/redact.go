@@ -184,7 +184,7 @@ func (r *Redactor) field(s string, at place) string {
 		return s
 	case at.key == "name" && (at.parent == "host" || at.parent == "hosts"), at.key == "host", at.key == "hosts", at.key == "peer":
 		return r.host(s) // also of a machine that is called by one of our words
-	case vocabulary[s]:
+	case vocabulary()[s]:
 		return s
 	case at.key == "boot_id":
 		return r.boot(s)

@@ -42,7 +42,7 @@ const shortest = 3
 
 func (r *Redactor) knowName(name, standIn string) {
 	name = strings.ToLower(name)
-	if utf8.RuneCountInString(name) < shortest || vocabulary[name] || commonUser[name] || r.names[name] != "" {
+	if utf8.RuneCountInString(name) < shortest || vocabulary()[name] || commonUser[name] || r.names[name] != "" {
 		return
 	}
 	r.names[name], r.finds = standIn, nil

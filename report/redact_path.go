@@ -212,7 +212,7 @@ func (r *Redactor) argument(flag, s string) string {
 	switch {
 	case flag == "--peer":
 		return r.host(s)
-	case vocabulary[s] || s == "-" || s == "none":
+	case vocabulary()[s] || s == "-" || s == "none":
 		return s
 	case flag == "--redact-key":
 		return "***"

@@ -49,7 +49,7 @@ func patternOf(tokens []token) *regexp.Regexp {
 
 // Text replaces everything in a text that is recognised.
 func (r *Redactor) Text(s string) string {
-	if vocabulary[s] {
+	if vocabulary()[s] {
 		return s
 	}
 	return r.replace(s, r.tokens, r.pattern)

@@ -12,9 +12,7 @@ import (
 
 // vocabulary are the words of the document itself: a text that is one of them
 // stays, and a name that is one is not looked for in texts.
-var vocabulary = documentWords()
-
-func documentWords() map[string]bool {
+var vocabulary = sync.OnceValue(func() map[string]bool {
 	v := map[string]bool{"": true}
 	for _, e := range probe.EvidenceIDs {
 		v[e.ID] = true
@@ -33,13 +31,13 @@ func documentWords() map[string]bool {
 		v[w] = true
 	}
 	return v
-}
+})
 
 // identifiers are what a document and the interface of verbs call things by: calls,
 // errno names, fields. A user called max is in none of them.
 var identifiers = sync.OnceValue(func() map[string]bool {
 	v := map[string]bool{}
-	for w := range vocabulary {
+	for w := range vocabulary() {
 		v[w] = true
 	}
 	for _, name := range rdma.Verbs() {

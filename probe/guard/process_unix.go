@@ -107,7 +107,7 @@ func (p *process) serve(request []byte, nonce string) {
 	})
 	p.workers.Go(func() {
 		defer close(p.outEnd)
-		buf := make([]byte, 64<<10)
+		buf := make([]byte, readSize)
 		for {
 			n, err := p.stdout.Read(buf)
 			p.out.write(buf[:n])

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 )
 
@@ -18,6 +19,10 @@ const wireVersion = 3
 
 // maxLine is the longest message line, in bytes.
 const maxLine = 1 << 20
+
+// readSize is how much is read of a child's channels at once. Most children send
+// little: a larger buffer would only be memory to clear.
+const readSize = 4 << 10
 
 // maxHeader is the longest header line, in bytes.
 const maxHeader = 4 << 10
@@ -89,7 +94,7 @@ func noEOF(err error) error {
 // prefix begins every message line; what follows is the rest of a JSON object.
 func prefix(nonce string) string { return `{"nonce":"` + nonce + `",` }
 
-// wireMessage is a message as it is encoded after the prefix.
+// wireMessage is a message as it stands after the prefix.
 type wireMessage struct {
 	Type string          `json:"type"`
 	Body json.RawMessage `json:"body"`
@@ -102,11 +107,7 @@ func encodeMessage(nonce, typ string, body any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %s message: %w", typ, err)
 	}
-	rest, err := json.Marshal(wireMessage{Type: typ, Body: raw})
-	if err != nil {
-		return nil, fmt.Errorf("encode %s message: %w", typ, err)
-	}
-	line := "\n" + prefix(nonce) + string(rest[1:]) + "\n"
+	line := "\n" + prefix(nonce) + `"type":` + strconv.Quote(typ) + `,"body":` + string(raw) + "}\n"
 	if len(line) > maxLine {
 		return nil, fmt.Errorf("%s message of %d bytes exceeds %d", typ, len(line), maxLine)
 	}
@@ -116,7 +117,7 @@ func encodeMessage(nonce, typ string, body any) ([]byte, error) {
 // readMessages passes every message in r to on, until r ends or on returns
 // false. Everything else on the channel is skipped; its size is returned.
 func readMessages(r io.Reader, nonce string, on func(Message) bool) (foreign int64) {
-	br := bufio.NewReaderSize(r, 64<<10)
+	br := bufio.NewReaderSize(r, readSize)
 	want := []byte(prefix(nonce))
 	var line []byte
 	for {

@@ -2,11 +2,9 @@ package sim
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"rdmaprobe/rdma"
 )
@@ -25,7 +23,20 @@ const (
 	maxOutput   = 1 << 30 // text times repeat
 )
 
-var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+// isID tells whether an id is 1 to 64 letters, digits, dots, lines and dashes, and
+// begins with a letter or a digit. Every simulated child asks, so no regular
+// expression is compiled for it.
+func isID(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case i > 0 && (c == '.' || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 64
+}
 
 // Parse reads a profile. host, when it is not nil, is a pointer that the
 // profile's host facts are decoded into. Whatever is wrong is a *ParseError that
@@ -94,9 +105,9 @@ func (p *Profile) checkHead(root *node) error {
 		return root.errorf("the key profile is missing: it is the version of the format, 1")
 	case p.Version != 1:
 		return root.at("profile").errorf("version %d of the format is not known; allowed: 1", p.Version)
-	case !idPattern().MatchString(p.ID):
+	case !isID(p.ID):
 		return root.at("id").errorf("id must be 1 to 64 letters, digits, dots, hyphens or underscores, and not begin with a sign")
-	case p.BootID != "" && !idPattern().MatchString(p.BootID):
+	case p.BootID != "" && !isID(p.BootID):
 		return root.at("boot_id").errorf("boot_id must be 1 to 64 letters, digits, dots, hyphens or underscores")
 	}
 	return nil
