@@ -25,6 +25,7 @@ type attempt struct {
 	listed  []listedDevice
 	library *Library
 	last    callMessage
+	which   func(*attempt) // answers a child that asks what to read; nil once it has, or where none asks
 	result  guard.Result
 	starved bool   // broken for want of descriptors, threads or memory
 	broken  string // why it says nothing about the provider: it was not started, or our own code failed
@@ -33,7 +34,7 @@ type attempt struct {
 // try runs one child. Its error is our own failure: the child could not be
 // started, or our code in it panicked.
 func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock) (*attempt, error) {
-	a := &attempt{}
+	a := &attempt{which: q.which}
 	spec, err := r.spec(q, leave, lock)
 	if err != nil {
 		a.broken = err.Error()
@@ -74,6 +75,11 @@ func (a *attempt) take(m guard.Message) {
 		}
 	case msgRead:
 		a.read++
+	case msgWhich:
+		if answer := a.which; answer != nil {
+			a.which = nil
+			answer(a)
+		}
 	case msgDevice:
 		var d Device
 		if json.Unmarshal(m.Body, &d) == nil && len(a.devices) < maxRows {

@@ -61,8 +61,9 @@ func (s *session) run() error {
 			return nil
 		}
 		if s.req.Task == taskDevices {
+			asked := s.askWhich()
 			s.probe = taskDevices
-			s.streamDevices(devices)
+			s.streamDevices(devices, asked)
 		}
 		return l.Close()
 	}

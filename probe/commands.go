@@ -14,13 +14,16 @@ import (
 // nothing on any of them. The document is never nil; the error is rdmaprobe's
 // own failure or a usage error, and stands in the document too.
 func ListDevices(ctx context.Context, o Options) (*Document, error) {
-	r, err := newRun(ctx, &o)
+	r, err := newAsker(ctx, &o)
 	if err != nil {
 		return r.doc, err
 	}
-	if err := r.list(r.streamBound); err != nil {
-		r.fail(err)
-	} else if err := r.stream(); err != nil {
+	s := r.startSurvey()
+	if err := r.prepare(); err != nil {
+		s.abandon()
+		return r.doc, err
+	}
+	if err := s.finish(); err != nil {
 		r.fail(err)
 	}
 	if o.Verify {
@@ -33,16 +36,27 @@ func ListDevices(ctx context.Context, o Options) (*Document, error) {
 // never nil; the error is rdmaprobe's own failure or a usage error, and stands
 // in the document too.
 func Run(ctx context.Context, o Options) (*Document, error) {
-	r, err := newRun(ctx, &o)
+	r, err := newAsker(ctx, &o)
 	if err != nil {
 		return r.doc, err
 	}
 	words := o.words()
+	var listing *started
+	if r.profile != nil || !slices.ContainsFunc(words, connects) { // else lookForHarm would see it
+		listing = r.start(r.request(taskList))
+	}
+	if err := r.prepare(); err != nil {
+		listing.abandon()
+		return r.doc, err
+	}
 	r.notDialled()
 	if r.lookFirst(words) {
 		r.lookForHarm()
 	}
-	if err := r.list(func() time.Duration { return r.planBound(words) }); err != nil {
+	if listing == nil {
+		listing = r.start(r.request(taskList))
+	}
+	if err := r.takeList(listing, func() time.Duration { return r.planBound(words) }); err != nil {
 		r.fail(err)
 	}
 	if err := r.probeAll(words); err != nil {

@@ -38,10 +38,7 @@ func Gather(ctx context.Context, o ReportOptions) (*Gathered, error) {
 		r.collectFacts(s)
 	}
 	if err == nil {
-		err = r.list(r.streamBound)
-	}
-	if err == nil {
-		err = r.stream()
+		err = r.startSurvey().finish()
 	}
 	if err != nil {
 		r.fail(err)

@@ -22,19 +22,34 @@ var readIDs = []string{"dev.open", "port.query", "port.state", "gid.usable", "gi
 // document's devices, those that were named or all, and those that only the
 // kernel has. Then the run begins in the ledger; bound says how long it can take.
 func (r *run) list(bound func() time.Duration) error {
-	a, err := r.try(r.ctx, r.request(taskList), false, nil)
+	return r.takeList(r.start(r.request(taskList)), bound)
+}
+
+// takeList is list with a child that was started before.
+func (r *run) takeList(l *started, bound func() time.Duration) error {
+	a, err := l.wait()
+	r.beginWith(a, bound)
+	r.keepHostRows(append(a.rows, a.lost("", "", 0, hostIDs)...), a)
+	return err
+}
+
+// beginWith begins the run with the devices that a child has listed.
+func (r *run) beginWith(a *attempt, bound func() time.Duration) {
 	r.takeListing(a)
 	r.choose()
 	r.doc.Run.BoundNS = bound().Nanoseconds()
 	r.begin()
-	for _, o := range append(a.rows, a.lost("", "", 0, hostIDs)...) {
+}
+
+// keepHostRows keeps the rows of a listing.
+func (r *run) keepHostRows(rows []Observation, a *attempt) {
+	for _, o := range rows {
 		o.Child = a.child()
 		r.observe(o)
 		if n, _ := dataInt(o.Data, "ignored"); n > 0 {
 			r.note(fmt.Sprintf("%d listed devices have no name, or one that another has, and are left out", n))
 		}
 	}
-	return err
 }
 
 // takeListing puts what a listing found into the document.
@@ -93,19 +108,14 @@ func deviceNames(devices []Device) string {
 	return strings.Join(names, ", ")
 }
 
-// stream reads all devices in one child. When it ends in a device, or its own
-// deadline comes after one, another child goes on from there: one bad device
-// never hides the others. libibverbs alone waits five seconds for udev in the
-// open of a device whose node it may not use.
-func (r *run) stream() error {
-	names, unlock := r.lockShared()
-	defer unlock()
+// stream reads devices, whose locks are held, in one child. When it ends in a
+// device, or its own deadline comes after one, another child goes on from there:
+// one bad device never hides the others. libibverbs alone waits five seconds for
+// udev in the open of a device whose node it may not use.
+func (r *run) stream(names []string) error {
 	for len(names) > 0 {
 		q := r.request(taskDevices)
-		q.Devices, q.DeviceAddresses = names, map[string][]string{}
-		for _, n := range names {
-			q.DeviceAddresses[n] = addressesOf(r.facts, n)
-		}
+		q.Devices, q.DeviceAddresses = names, r.addressesOf(names)
 		a, err := r.try(r.ctx, q, false, nil)
 		next := r.takeStream(a, names)
 		if err != nil || r.ctx.Err() != nil {
@@ -114,6 +124,15 @@ func (r *run) stream() error {
 		names = names[next:]
 	}
 	return nil
+}
+
+// addressesOf are the addresses of the devices' own interfaces, by device.
+func (r *run) addressesOf(names []string) map[string][]string {
+	by := map[string][]string{}
+	for _, n := range names {
+		by[n] = addressesOf(r.facts, n)
+	}
+	return by
 }
 
 // takeStream keeps what a streaming child saw and returns how many devices are

@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -117,9 +119,27 @@ func (s *session) symbols(lib *rdma.Library) {
 	r.confirmed("dlsym", nonNull, present)
 }
 
+// askWhich asks the parent which of the listed devices to read, where it left that
+// open: their locks come first. The parent closes its end when it has answered, or
+// is dead.
+func (s *session) askWhich() bool {
+	answer := s.child.Conn()
+	if answer == nil {
+		return false
+	}
+	defer answer.Close()
+	_ = s.child.Send(msgWhich, nil)
+	b, err := io.ReadAll(answer)
+	if err != nil || len(b) == 0 || json.Unmarshal(b, s.req) != nil {
+		s.req.Devices = nil
+	}
+	return true
+}
+
 // streamDevices reads the devices that are asked for, one after the other. When
-// the process dies in one, the parent starts another that goes on after it.
-func (s *session) streamDevices(devices []rdma.Device) {
+// the process dies in one, the parent starts another that goes on after it. One
+// that has listed them too has used up time that is no device's fault.
+func (s *session) streamDevices(devices []rdma.Device, listed bool) {
 	for i, name := range s.req.Devices {
 		s.device, s.ctx, s.noAttr = name, 0, ""
 		s.failed = map[string]bool{}
@@ -130,7 +150,7 @@ func (s *session) streamDevices(devices []rdma.Device) {
 			s.skip(Precondition, noLongerListed, 0, readIDs...)
 		}
 		why, _ := s.ended()
-		if why == "" || i == 0 { // what others used up of the time is not this device's fault
+		if why == "" || i == 0 && !listed { // what others used up of the time is not this device's fault
 			_ = s.child.Send(msgRead, name)
 		}
 		if why != "" {

@@ -15,7 +15,7 @@ type request struct {
 	Device      string   `json:"device,omitempty"`
 	Port        int      `json:"port,omitempty"`        // the one to work on
 	Thunderbolt bool     `json:"thunderbolt,omitempty"` // the parent's judgement of the device
-	Devices     []string `json:"devices,omitempty"`     // taskDevices: which, in this order
+	Devices     []string `json:"devices,omitempty"`     // taskDevices: which, in this order; the child asks where it can
 	Addresses   []string `json:"addresses,omitempty"`   // of the device's own interface
 	GIDIndex    *int     `json:"gid_index,omitempty"`   // taken as given
 	MRSize      int      `json:"mr_size,omitempty"`     // bytes
@@ -27,14 +27,16 @@ type request struct {
 
 	Data *dataRequest `json:"data,omitempty"` // transition and data probes
 
-	conn *os.File      // inherited by the child: the connection to the other host's end
+	conn *os.File      // inherited by the child: the connection to the other host's end, or what it is answered on
 	soft time.Duration // the child's own deadline; 0: that of the run
+
+	which func(*attempt) // in the parent: answers on conn what to read; nil: the child is not to ask
 }
 
 // Listing tasks; every other task is a word of the table.
 const (
 	taskList    = "list"    // library and names, opening nothing
-	taskDevices = "devices" // the same, then every device's attributes, ports and GIDs
+	taskDevices = "devices" // the same, then the attributes, ports and GIDs of the devices that the parent names
 )
 
 // Types of the messages that a child sends.
@@ -43,6 +45,7 @@ const (
 	msgListed      = "listed"      // []listedDevice
 	msgDevice      = "device"      // Device, as far as it is known
 	msgRead        = "read"        // a device's name: the child is done with it
+	msgWhich       = "which"       // asks for a request that names the devices to read
 	msgCall        = "call"        // callMessage, before a provider call
 	msgObservation = "observation" // Observation
 	msgFault       = "fault"       // the simulated provider is about to misbehave

@@ -51,16 +51,37 @@ type run struct {
 
 // newRun prepares everything that needs no child.
 func newRun(ctx context.Context, o *Options) (*run, error) {
-	r, err := newDraft(ctx, o)
-	if err != nil {
-		return r, err
+	r, err := newAsker(ctx, o)
+	if err == nil {
+		err = r.prepare()
 	}
-	return r, r.createStore()
+	return r, err
 }
 
 // newDraft is newRun without the store: what comes of it is not kept. It knows
 // what the store has.
 func newDraft(ctx context.Context, o *Options) (*run, error) {
+	r, err := newAsker(ctx, o)
+	if err == nil {
+		r.readFacts()
+		err = r.openStore()
+	}
+	return r, err
+}
+
+// prepare reads the host and the ledger, and makes that ready for writing. A
+// listing can go on meanwhile: see start.
+func (r *run) prepare() error {
+	r.readFacts()
+	if err := r.openStore(); err != nil {
+		return err
+	}
+	return r.createStore()
+}
+
+// newAsker is newRun that knows no more than a listing needs: the options, and the
+// profile.
+func newAsker(ctx context.Context, o *Options) (*run, error) {
 	r := &run{opts: o, ctx: ctx, started: time.Now(), past: newHistory()}
 	r.doc, r.tell = NewDocument(o.Tool, o.Command), o.OnObservation
 	if !mainCalled.Load() {
@@ -75,11 +96,11 @@ func newDraft(ctx context.Context, o *Options) (*run, error) {
 		return r, r.fail(fmt.Errorf("find this executable: %w", err))
 	}
 	r.exe = exe
-	if err := r.readHost(); err != nil {
+	if err := r.readProfile(); err != nil {
 		r.exit.usage = true
 		return r, r.fail(err)
 	}
-	return r, r.openStore()
+	return r, nil
 }
 
 // NewDocument is a document of nothing yet.
@@ -108,25 +129,41 @@ func (r *run) fail(err error) error {
 	return err
 }
 
-// readHost takes the host's facts from the machine, or from the profile.
-func (r *run) readHost() error {
+// readProfile takes the host's facts from the profile, where there is one.
+func (r *run) readProfile() error {
 	if r.opts.Provider.Profile == nil {
+		return nil
+	}
+	r.facts = &hostfacts.Host{}
+	p, err := sim.Parse(r.opts.Provider.Profile, r.facts)
+	if err != nil {
+		return usagef("profile %s: %v", r.opts.Provider.Name, err)
+	}
+	r.profile, r.text = p, sim.Split(r.opts.Provider.Profile)
+	r.doc.Provider.Kind, r.doc.Provider.Profile = Simulated, r.opts.Provider.Name
+	r.doc.Run.BootID = p.BootID
+	if p.BootID == "" {
+		r.doc.Run.BootID = r.doc.Run.ID // every run is a new boot
+	}
+	r.simulatedSysfs(p)
+	return nil
+}
+
+// readHost takes the host's facts from the profile or the machine.
+func (r *run) readHost() error {
+	err := r.readProfile()
+	if err == nil {
+		r.readFacts()
+	}
+	return err
+}
+
+// readFacts takes the host's facts from the machine, unless a profile gave them.
+func (r *run) readFacts() {
+	if r.profile == nil {
 		s := hostfacts.Native()
 		r.facts = hostfacts.Quick(s)
 		r.doc.Run.BootID = hostfacts.BootID(s)
-	} else {
-		r.facts = &hostfacts.Host{}
-		p, err := sim.Parse(r.opts.Provider.Profile, r.facts)
-		if err != nil {
-			return usagef("profile %s: %v", r.opts.Provider.Name, err)
-		}
-		r.profile, r.text = p, sim.Split(r.opts.Provider.Profile)
-		r.doc.Provider.Kind, r.doc.Provider.Profile = Simulated, r.opts.Provider.Name
-		r.doc.Run.BootID = p.BootID
-		if p.BootID == "" {
-			r.doc.Run.BootID = r.doc.Run.ID // every run is a new boot
-		}
-		r.simulatedSysfs(p)
 	}
 	r.doc.Host = r.facts
 	r.platform.os, r.platform.build = r.facts.OS, r.facts.OSBuild
@@ -134,7 +171,6 @@ func (r *run) readHost() error {
 		r.platform.build = r.facts.Kernel
 	}
 	r.doc.Run.Gates, r.doc.Run.Require = r.opts.gates(), r.opts.Require
-	return nil
 }
 
 // simulatedSysfs fills in which devices a simulated kernel has, when the profile
