@@ -6,38 +6,56 @@ import "encoding/binary"
 // differs, so that a stale buffer never passes for a new one.
 const mix = 0x9e3779b97f4a7c15
 
+// step tells the words of one message apart; the others are its multiples modulo
+// 2^64, since four words are done at a time.
+const (
+	step  = 0xc2b2ae3d27d4eb4f
+	step2 = 2 * step % (1 << 64)
+	step3 = 3 * step % (1 << 64)
+	step4 = 4 * step % (1 << 64)
+)
+
 // word is the i-th 8 bytes of message seq.
-func word(seq uint64, i int) uint64 { return (seq+1)*mix ^ uint64(i)*0xc2b2ae3d27d4eb4f }
+func word(seq uint64, i int) uint64 { return (seq+1)*mix ^ uint64(i)*step }
 
 // fill writes message seq into b. The first word carries the number.
 func fill(b []byte, seq uint64) {
-	i := 0
-	for ; len(b) >= 8; b, i = b[8:], i+1 {
-		binary.LittleEndian.PutUint64(b, word(seq, i))
+	w, k := word(seq, 0), uint64(0)
+	for ; len(b) >= 32; b, k = b[32:], k+step4 {
+		q := (*[32]byte)(b)
+		binary.LittleEndian.PutUint64(q[0:], w^k)
+		binary.LittleEndian.PutUint64(q[8:], w^(k+step))
+		binary.LittleEndian.PutUint64(q[16:], w^(k+step2))
+		binary.LittleEndian.PutUint64(q[24:], w^(k+step3))
 	}
-	w := word(seq, i)
+	for ; len(b) >= 8; b, k = b[8:], k+step {
+		binary.LittleEndian.PutUint64(b, w^k)
+	}
 	for j := range b {
-		b[j] = byte(w >> (8 * j))
+		b[j] = byte((w ^ k) >> (8 * j))
 	}
 }
 
 // mismatch is the offset of the first byte of b that is not of message seq, -1
 // when all are.
 func mismatch(b []byte, seq uint64) int {
-	i := 0
-	for rest := b; len(rest) >= 8; rest, i = rest[8:], i+1 {
-		if binary.LittleEndian.Uint64(rest) != word(seq, i) {
-			return firstByte(rest[:8], word(seq, i), i*8)
+	w, k, rest := word(seq, 0), uint64(0), b
+	for ; len(rest) >= 32; rest, k = rest[32:], k+step4 {
+		q := (*[32]byte)(rest)
+		d0, d1 := binary.LittleEndian.Uint64(q[0:])^w^k, binary.LittleEndian.Uint64(q[8:])^w^(k+step)
+		d2, d3 := binary.LittleEndian.Uint64(q[16:])^w^(k+step2), binary.LittleEndian.Uint64(q[24:])^w^(k+step3)
+		if d0|d1|d2|d3 != 0 {
+			break
 		}
 	}
-	return firstByte(b[i*8:], word(seq, i), i*8)
-}
-
-func firstByte(b []byte, w uint64, at int) int {
-	for j := range b {
-		if b[j] != byte(w>>(8*j)) {
-			return at + j
+	for ; len(rest) > 0; k += step {
+		n := min(len(rest), 8)
+		for j, c := range rest[:n] {
+			if c != byte((w^k)>>(8*j)) {
+				return len(b) - len(rest) + j
+			}
 		}
+		rest = rest[n:]
 	}
 	return -1
 }

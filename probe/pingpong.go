@@ -36,6 +36,8 @@ type pingpong struct {
 	times                *hdrhistogram.Histogram
 	first, last          time.Time // arrivals, by this receiver's clock
 	flowing              bool      // what arrives is checked when the next message has left
+	next                 int       // slot of a message that may leave as soon as one is back; -1: none
+	left                 bool      // it has left
 	breath               breath
 	unchecked            []byte // that message; nil: it is checked
 }
@@ -79,7 +81,7 @@ func (s *session) newPingpong(c *connection, size int, seq uint64) *pingpong {
 	d := s.req.Data
 	p := &pingpong{
 		s: s, c: c, size: size, count: d.Iterations, warm: min(WarmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq, before: seq,
-		times: newTimes(), arrived: -1, fill: fill, mismatch: mismatch,
+		times: newTimes(), arrived: -1, next: -1, fill: fill, mismatch: mismatch,
 	}
 	if d.Remote == remoteStock {
 		p.warm, p.fill, p.mismatch = 0, fillStock, mismatchStock // its count is exact
@@ -200,7 +202,7 @@ func (p *pingpong) one(timed bool) error {
 	}
 	p.seq++
 	p.fill(near.slotBytes(slotSend)[:p.size], p.seq)
-	start := time.Now()
+	start := p.breath.now()
 	if err := near.postSend(slotSend, p.size); err != nil {
 		return err
 	}
@@ -246,19 +248,19 @@ func (p *pingpong) await(start time.Time) (bool, error) {
 		times = 1 // the far end wants its turn
 	}
 	for polls := times; ; polls += times {
-		n, err := near.poll(times)
+		n, err := p.poll(times)
 		if err != nil {
 			return false, err
 		}
 		if n >= 0 {
 			if !p.flowing {
-				p.last = time.Now() // the round trip ends here; checking is no part of it
+				p.last = p.breath.now() // the round trip ends here; checking is no part of it
 			}
 			if back, err = p.check(n); err != nil {
 				return false, err
 			}
 		}
-		if back && !near.sending {
+		if back && (p.left || !near.sending) {
 			return true, nil
 		}
 		if err := p.answer(); err != nil {
@@ -271,12 +273,23 @@ func (p *pingpong) await(start time.Time) (bool, error) {
 		if p.c.remote.lost() {
 			return false, &peerError{p.c.remote.err}
 		}
-		now := time.Now()
+		now := p.breath.now()
 		p.breath.take(now)
 		if now.Sub(start) > p.loss || p.s.child.Context().Err() != nil {
 			return back, p.overdue()
 		}
 	}
+}
+
+// poll polls, and sends the next message in the same excursion where there is one
+// to be sent and the one before it is what comes.
+func (p *pingpong) poll(times int) (n int, err error) {
+	near := p.c.near
+	if p.next < 0 || !near.canAnswer() {
+		return near.poll(times)
+	}
+	n, p.left, err = near.pollAnswer(times, answer{to: p.seq, size: p.size, slot: p.next, length: p.size, recvLength: p.size})
+	return n, err
 }
 
 // overdue decides what a message that is not back means. A send that never

@@ -9,16 +9,19 @@ import "time"
 // on with.
 func (p *pingpong) flow(i int) (int, error) {
 	p.flowing = true
-	defer func() { p.flowing = false }()
+	defer func() { p.flowing, p.next, p.left = false, -1, false }()
 	slot := slotSend
 	p.fill(p.c.near.slotBytes(slot)[:p.size], p.seq+1)
-	start := time.Now()
+	start := p.breath.now()
 	if err := p.leave(slot); err != nil {
 		return i, err
 	}
 	for ; ; i++ {
 		slot = slotSend + slotSend1 - slot
 		p.fill(p.c.near.slotBytes(slot)[:p.size], p.seq+1)
+		if p.next, p.left = slot, false; i+2 >= p.count {
+			p.next = -1 // the last one leaves when the clock has been read
+		}
 		back, err := p.await(start)
 		if err != nil {
 			return i + 1, err
@@ -29,16 +32,16 @@ func (p *pingpong) flow(i int) (int, error) {
 		}
 		seq, came, left := p.seq, p.unchecked, start
 		p.unchecked = nil
-		if i+1 == p.count || p.s.child.Context().Err() != nil {
-			return i + 1, p.settle(seq, came, left, time.Now(), i >= 0)
+		if i+1 == p.count || !p.left && p.s.child.Context().Err() != nil {
+			return i + 1, p.settle(seq, came, left, p.breath.now(), i >= 0)
 		}
 		if i+2 == p.count {
-			start = time.Now() // the last one has no successor: it counts from before its post to its arrival
+			start = p.breath.now() // the last one has no successor: it counts from before its post to its arrival
 		}
 		if err := p.leave(slot); err != nil {
 			return i + 1, err
 		}
-		now := time.Now()
+		now := p.breath.now()
 		if i+2 < p.count {
 			start = now
 		}
@@ -49,9 +52,12 @@ func (p *pingpong) flow(i int) (int, error) {
 	}
 }
 
-// leave sends the next message, with its receive posted first.
+// leave sends the next message, with its receive posted first, if it has not left.
 func (p *pingpong) leave(slot int) error {
 	p.seq++
+	if p.left {
+		return nil
+	}
 	if p.c.near.posted {
 		return p.c.near.postSend(slot, p.size)
 	}

@@ -25,6 +25,7 @@ type wireEnd struct {
 	gbps   float64 // speed of the port's link; 0: not known
 
 	sending bool   // a send has not completed
+	held    bool   // a completion has been taken off the queue and not been looked at: wc[1]
 	posted  bool   // a receive is posted
 	length  int    // of that receive, or of the last one
 	slot    int    // which receive slot is next
@@ -114,19 +115,20 @@ func (e *wireEnd) slotBytes(slot int) []byte { return e.data[slot*e.size : (slot
 
 // postRecv posts the one receive that the next message needs.
 func (e *wireEnd) postRecv(length int) error {
-	e.aimRecv(length)
+	e.aimRecv(0, length)
 	return e.postedRecv(e.poster.PostRecv(&e.work.recv, &e.work.badRecv), length)
 }
 
-// aimRecv makes the work request of the next receive. The number of the message
-// that was in its memory is struck out, so that a receive which completes and
-// brings nothing never looks like that message come again.
-func (e *wireEnd) aimRecv(length int) {
-	b := e.slotBytes(slotRecv0 + e.slot)
+// aimRecv makes the work request of the next receive, or of the one that is ahead
+// of that. The number of the message that was in its memory is struck out, so that
+// a receive which completes and brings nothing never looks like that message come
+// again.
+func (e *wireEnd) aimRecv(ahead, length int) {
+	b := e.slotBytes(slotRecv0 + (e.slot+ahead)%2)
 	clear(b[:min(length, numberSize)])
 	w := e.work
 	w.recvSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
-	w.recv = rdma.IbvRecvWR{WRID: e.recvs << 1, SGList: &w.recvSGE, NumSGE: 1}
+	w.recv = rdma.IbvRecvWR{WRID: (e.recvs + uint64(ahead)) << 1, SGList: &w.recvSGE, NumSGE: 1}
 }
 
 func (e *wireEnd) postedRecv(rc, length int) error {
@@ -164,7 +166,7 @@ func (e *wireEnd) postSend(slot, length int) error {
 
 // postBoth posts a receive, then a send, in one excursion to the provider.
 func (e *wireEnd) postBoth(slot, length, recvLength int) error {
-	e.aimRecv(recvLength)
+	e.aimRecv(0, recvLength)
 	e.aimSend(slot, length)
 	w := e.work
 	r := e.turn.Run(&rdma.IbvTurnWork{Recv: &w.recv, BadRecv: &w.badRecv, Send: &w.send, BadSend: &w.badSend})
@@ -204,11 +206,93 @@ func (e *wireEnd) postedSend(rc int) error {
 }
 
 // poll looks up to times times for completions and takes those that come first.
-// received is the length of a message that arrived, -1 when none did. A completion that belongs to nothing is an error: whatever it
-// is evidence of, it is not of this message.
+// received is the length of a message that arrived, -1 when none did.
 func (e *wireEnd) poll(times int) (received int, err error) {
+	if e.held {
+		return e.take()
+	}
+	return e.complete(e.turn.Run(&rdma.IbvTurnWork{WC: e.work.wc[:], Polls: times}).Polled)
+}
+
+// take is the poll that finds what is held back.
+func (e *wireEnd) take() (received int, err error) {
+	e.held = false
+	e.work.wc[0] = e.work.wc[1]
+	return e.complete(1)
+}
+
+// answer is a message to be sent at once when the awaited one has arrived.
+type answer struct {
+	to           uint64 // number of the awaited message
+	size         int    // its bytes
+	slot, length int    // what is sent
+	recvLength   int    // of the receive that is posted before; 0: none
+}
+
+// canAnswer tells whether the queue pair is free for an answer: the one send of
+// before has completed.
+func (e *wireEnd) canAnswer() bool { return e.posted && !e.sending }
+
+// pollAnswer polls, and posts the answer in the same excursion to the provider if
+// what came begins as the awaited message does. The rest of it is not looked at.
+func (e *wireEnd) pollAnswer(times int, a answer) (received int, answered bool, err error) {
+	if e.held {
+		received, err = e.take()
+		return received, false, err
+	}
+	w := e.work
+	work := rdma.IbvTurnWork{Send: &w.send, BadSend: &w.badSend, WC: w.wc[:], Polls: times, Await: &rdma.IbvTurnAwait{
+		WRID: e.recvs << 1, Length: uint32(a.size), Mask: ^uint64(0), Word: word(a.to, 0),
+		At:   (*uint64)(unsafe.Pointer(&e.slotBytes(slotRecv0 + e.slot)[0])), // a slot has 64 bytes or more
+		Then: pollsForSend,
+	}}
+	if a.size < numberSize {
+		work.Await.Mask >>= 8 * (numberSize - a.size)
+		work.Await.Word &= work.Await.Mask
+	}
+	e.aimSend(a.slot, a.length)
+	if a.recvLength > 0 {
+		e.aimRecv(1, a.recvLength)
+		work.Recv, work.BadRecv = &w.recv, &w.badRecv
+	}
+	r := e.turn.Run(&work)
+	if received, err = e.complete(r.Polled); err != nil || !r.Answered {
+		return received, false, err
+	}
+	if a.recvLength > 0 {
+		if err := e.postedRecv(r.Recv, a.recvLength); err != nil {
+			return received, false, err
+		}
+	}
+	if err := e.postedSend(r.Send); err != nil || r.Then == 0 {
+		return received, true, err
+	}
+	return received, true, e.sent(r.Then)
+}
+
+// pollsForSend is how often the completion of an answer is looked for before the
+// message that it answers: most providers give it at once.
+const pollsForSend = 16
+
+// sent takes the completion that followed an answer. One that is not the answer's
+// own is held back for the next poll.
+func (e *wireEnd) sent(n int) error {
+	if wc := &e.work.wc[1]; n == 1 && (wc.WRID != e.sends<<1|sendID || wc.Status != rdma.IBV_WC_SUCCESS) {
+		e.held = true
+		return nil
+	}
+	if n != 1 {
+		return &impossibleError{fmt.Sprintf("ibv_poll_cq returned %d for 1 entry", n)}
+	}
+	e.sending = false
+	e.sends++
+	return nil
+}
+
+// complete takes n completions that a poll has brought. One that belongs to nothing
+// is an error: whatever it is evidence of, it is not of this message.
+func (e *wireEnd) complete(n int) (received int, err error) {
 	received = -1
-	n := e.turn.Run(&rdma.IbvTurnWork{WC: e.work.wc[:], Polls: times}).Polled
 	if n == 0 {
 		return received, nil
 	}

@@ -77,13 +77,21 @@ DATA ·callTurnABI0(SB)/8, $·callTurn(SB)
 
 // turnBlock: qp 0, cq 8, recvFn 16, recv 24, badRecv 32, sendFn 40, send 48,
 // badSend 56, pollFn 64, entries 72, wc 80, polls 88, mark 96, recvVerb 104,
-// sendVerb 112, pollVerb 120, recvValue 128, sendValue 136, pollValue 144.
+// sendVerb 112, pollVerb 120, recvValue 128, sendValue 136, pollValue 144,
+// wantID 152, wantLength 160, wantAt 168, wantMask 176, wantWord 184,
+// answered 192, then 200. wantAt is 0 where nothing is awaited. After the answer
+// pollValue is that of the polls then. struct ibv_wc has 48 bytes: wr_id 0, status
+// 8, byte_len 20.
 TEXT ·callTurn(SB), NOSPLIT|NOFRAME, $0-0
 	PUSHQ BX
 	PUSHQ R12
 	PUSHQ R13
 	MOVQ  DI, BX
 	MOVQ  96(BX), R12
+	CMPQ  168(BX), $0
+	JNE   polls
+
+posts:
 	MOVQ  16(BX), R13
 	TESTQ R13, R13
 	JZ    send
@@ -137,6 +145,32 @@ pollcall:
 
 polled:
 	MOVQ  AX, 144(BX)
+	MOVQ  168(BX), R10
+	TESTQ R10, R10
+	JZ    done
+	CMPL  AX, $1
+	JNE   done
+	MOVQ  80(BX), DX
+	MOVQ  0(DX), AX
+	CMPQ  AX, 152(BX)
+	JNE   done
+	CMPL  8(DX), $0
+	JNE   done
+	MOVL  20(DX), AX
+	CMPQ  AX, 160(BX)
+	JNE   done
+	MOVQ  0(R10), AX
+	ANDQ  176(BX), AX
+	CMPQ  AX, 184(BX)
+	JNE   done
+	MOVQ  $1, 192(BX)
+	MOVQ  $0, 168(BX)
+	MOVQ  $0, 144(BX)
+	MOVQ  200(BX), AX
+	MOVQ  AX, 88(BX)
+	MOVQ  $1, 72(BX)
+	ADDQ  $48, 80(BX)
+	JMP   posts
 
 done:
 	TESTQ R12, R12

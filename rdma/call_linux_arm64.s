@@ -78,7 +78,11 @@ DATA ·callTurnABI0(SB)/8, $·callTurn(SB)
 
 // turnBlock: qp 0, cq 8, recvFn 16, recv 24, badRecv 32, sendFn 40, send 48,
 // badSend 56, pollFn 64, entries 72, wc 80, polls 88, mark 96, recvVerb 104,
-// sendVerb 112, pollVerb 120, recvValue 128, sendValue 136, pollValue 144.
+// sendVerb 112, pollVerb 120, recvValue 128, sendValue 136, pollValue 144,
+// wantID 152, wantLength 160, wantAt 168, wantMask 176, wantWord 184,
+// answered 192, then 200. wantAt is 0 where nothing is awaited. After the answer
+// pollValue is that of the polls then. struct ibv_wc has 48 bytes: wr_id 0, status
+// 8, byte_len 20.
 TEXT ·callTurn(SB), NOSPLIT|NOFRAME, $0-0
 	SUB  $48, RSP
 	STP  (R19, R20), 0(RSP)
@@ -86,6 +90,10 @@ TEXT ·callTurn(SB), NOSPLIT|NOFRAME, $0-0
 	MOVD R21, 32(RSP)
 	MOVD R0, R19
 	MOVD 96(R19), R20
+	MOVD 168(R19), R1
+	CBNZ R1, polls
+
+posts:
 	MOVD 16(R19), R21
 	CBZ  R21, send
 	NOTE(104, recv)
@@ -130,6 +138,37 @@ pollcall:
 
 polled:
 	MOVD R0, 144(R19)
+	MOVD 168(R19), R1
+	CBZ  R1, done
+	CMPW $1, R0
+	BNE  done
+	MOVD 80(R19), R2
+	MOVD 0(R2), R3
+	MOVD 152(R19), R4
+	CMP  R3, R4
+	BNE  done
+	MOVWU 8(R2), R3
+	CBNZ R3, done
+	MOVWU 20(R2), R3
+	MOVD 160(R19), R4
+	CMP  R3, R4
+	BNE  done
+	MOVD 0(R1), R3
+	MOVD 176(R19), R4
+	AND  R4, R3
+	MOVD 184(R19), R4
+	CMP  R3, R4
+	BNE  done
+	MOVD $1, R3
+	MOVD R3, 192(R19)
+	MOVD R3, 72(R19)
+	MOVD ZR, 168(R19)
+	MOVD ZR, 144(R19)
+	MOVD 200(R19), R3
+	MOVD R3, 88(R19)
+	ADD  $48, R2
+	MOVD R2, 80(R19)
+	B    posts
 
 done:
 	CBZ  R20, out

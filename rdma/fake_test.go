@@ -73,7 +73,7 @@ func newFake(t testing.TB, flags ...string) *fake {
 		t.Fatal(err)
 	}
 	f := &fake{lib: lib, symbols: map[string]uintptr{}}
-	for _, name := range []string{"fake_script", "fake_freed", "fake_count", "fake_watch", "fake_seen", "fake_empty", "fake_hold"} {
+	for _, name := range []string{"fake_script", "fake_freed", "fake_count", "fake_watch", "fake_seen", "fake_empty", "fake_hold", "fake_wc"} {
 		if f.symbols[name], err = purego.Dlsym(handle, name); err != nil {
 			t.Fatal(err)
 		}
@@ -83,6 +83,7 @@ func newFake(t testing.TB, flags ...string) *fake {
 		f.script("", 0, 0)
 		f.count(false, 0)
 		f.tell("fake_empty", 0)
+		f.tell("fake_wc", 12, 0)
 		f.tell("fake_hold", 0)
 		restore()
 	})
@@ -97,8 +98,8 @@ func (f *fake) script(verb string, ret, errno int) {
 }
 
 // tell calls one of the fake's own functions.
-func (f *fake) tell(name string, arg uintptr) int {
-	r, _, _ := purego.SyscallN(f.symbols[name], arg)
+func (f *fake) tell(name string, args ...uintptr) int {
+	r, _, _ := purego.SyscallN(f.symbols[name], args...)
 	return int(int32(r))
 }
 

@@ -27,8 +27,8 @@ func NewIbvTurn(qp RDMAQP, cq RDMACQ) (IbvTurn, error) {
 	return IbvTurn{qp: poster, cq: poller}, nil
 }
 
-// IbvTurnWork is the work of one turn. A nil request is not posted. All of it but
-// the completions lies in memory that C may keep.
+// IbvTurnWork is the work of one turn. A nil request is not posted. The requests
+// and what they name lie in memory that C may keep.
 type IbvTurnWork struct {
 	Recv    *IbvRecvWR
 	BadRecv **IbvRecvWR
@@ -36,12 +36,29 @@ type IbvTurnWork struct {
 	BadSend **IbvSendWR
 	WC      []IbvWC // where completions go, at most as many as it has
 	Polls   int     // how often the queue is polled at most, up to MaxPolls
+
+	Await *IbvTurnAwait // poll first, and post in answer to this; nil: post first
+}
+
+// IbvTurnAwait is the message that a turn answers: the one completion that came is
+// a success with this id and length, and the message begins as it should. All
+// else about it is left to be looked at while the answer is on its way.
+type IbvTurnAwait struct {
+	WRID   uint64
+	Length uint32  // bytes
+	At     *uint64 // where the message begins; eight bytes that may be read
+	Mask   uint64  // the bits that count of those
+	Word   uint64  // what they must be
+	Then   int     // polls after the answer, for one more completion in WC[1]
 }
 
 // IbvTurnResult holds the provider's own numbers, 0 for what was not called.
 type IbvTurnResult struct {
 	Recv, Send int // of ibv_post_recv and ibv_post_send
 	Polled     int // of the last ibv_poll_cq
+
+	Answered bool // what was awaited came, so that the requests were posted
+	Then     int  // of the last ibv_poll_cq after that
 }
 
 // turnBlock is the argument of callTurn. The assembly knows its offsets.
@@ -64,12 +81,20 @@ type turnBlock struct {
 	recvValue uintptr // int results; the upper halves mean nothing
 	sendValue uintptr
 	pollValue uintptr
+
+	wantID     uint64
+	wantLength uintptr
+	wantAt     *uint64 // nil: nothing is awaited
+	wantMask   uint64
+	wantWord   uint64
+	answered   uintptr
+	then       uintptr // polls after the answer
 }
 
 // Run posts the receive, then the send, then polls until the provider returns
 // anything but 0 or the polls are used up. It ends at the first post that is
-// refused. The zero value, and a request without a place for a bad one, give -1
-// and call nothing.
+// refused. With Await it polls, and posts if that is what came. The zero value, and
+// a request without a place for a bad one, give -1 and call nothing.
 func (t IbvTurn) Run(w *IbvTurnWork) IbvTurnResult {
 	switch {
 	case t.cq.lib == nil:
@@ -78,6 +103,8 @@ func (t IbvTurn) Run(w *IbvTurnWork) IbvTurnResult {
 		return IbvTurnResult{Recv: notCalled}
 	case w.Send != nil && w.BadSend == nil:
 		return IbvTurnResult{Send: notCalled}
+	case w.Await != nil && w.Await.At == nil:
+		return IbvTurnResult{Polled: notCalled}
 	}
 	b := turnBlock{
 		qp: t.qp.qp, cq: t.cq.cq, pollFn: t.cq.fn, mark: t.cq.lib.mark.Load(),
@@ -92,7 +119,17 @@ func (t IbvTurn) Run(w *IbvTurnWork) IbvTurnResult {
 	if len(w.WC) > 0 && w.Polls > 0 {
 		b.wc, b.entries, b.polls = &w.WC[0], uintptr(len(w.WC)), uintptr(min(w.Polls, MaxPolls))
 	}
+	if a := w.Await; a != nil {
+		b.wantID, b.wantLength, b.wantAt, b.wantMask, b.wantWord = a.WRID, uintptr(a.Length), a.At, a.Mask, a.Word
+		if len(w.WC) > 1 {
+			b.then = uintptr(min(max(a.Then, 0), MaxPolls))
+		}
+	}
 	t.cq.lib.rawTurn(&b)
 	runtime.KeepAlive(w)
-	return IbvTurnResult{Recv: int(int32(b.recvValue)), Send: int(int32(b.sendValue)), Polled: int(int32(b.pollValue))}
+	r := IbvTurnResult{Recv: int(int32(b.recvValue)), Send: int(int32(b.sendValue)), Polled: int(int32(b.pollValue)), Answered: b.answered != 0}
+	if r.Answered {
+		r.Polled, r.Then = 1, r.Polled
+	}
+	return r
 }

@@ -55,6 +55,82 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// awaiting is a turn that answers what the fake's polls find, and the word that the
+// message begins with.
+func awaiting(t testing.TB, f *fake) (IbvTurn, *IbvTurnWork, *CallMark, *uint64) {
+	t.Helper()
+	turn, w, mark := newTurn(t, f)
+	f.tell("fake_wc", IBV_WC_SUCCESS, 64)
+	begins := (*uint64)(unsafe.Add(unsafe.Pointer(&w.WC[0]), 1024)) // behind the completions
+	*begins = 0x1111_2222_3333_4444
+	w.Await = &IbvTurnAwait{WRID: 0x1122334455667788, Length: 64, At: begins, Mask: ^uint64(0), Word: *begins, Then: 8}
+	return turn, w, mark, begins
+}
+
+// What is awaited is answered in the same excursion, and one more completion is
+// looked for.
+func TestTurnAnswers(t *testing.T) {
+	f := newFake(t)
+	turn, w, mark, _ := awaiting(t, f)
+	f.tell("fake_empty", 9)
+	if r := turn.Run(w); r != (IbvTurnResult{Polled: 1, Answered: true, Then: 1}) || w.WC[1] != w.WC[0] || w.WC[0].ByteLen != 64 {
+		t.Errorf("%+v, completions %+v", r, w.WC)
+	}
+	if got := mark.counts(); got != [3]uint64{1, 1, 11} || mark.Verb.Load() != 0 {
+		t.Errorf("counted %v, and the mark is %d afterwards", got, mark.Verb.Load())
+	}
+	w.Recv, w.Await.Then = nil, 0
+	if r := turn.Run(w); r != (IbvTurnResult{Polled: 1, Answered: true}) || mark.counts() != [3]uint64{1, 2, 12} {
+		t.Errorf("a send alone: %+v, counted %v", r, mark.counts())
+	}
+	w.Await.Then, w.WC = 1<<40, w.WC[:1]
+	if r := turn.Run(w); r != (IbvTurnResult{Polled: 1, Answered: true}) || mark.counts() != [3]uint64{1, 3, 13} {
+		t.Errorf("no place for a second completion: %+v, counted %v", r, mark.counts())
+	}
+}
+
+// Whatever else comes is not answered.
+func TestTurnAnswersNothingElse(t *testing.T) {
+	for name, change := range map[string]func(*fake, *IbvTurnWork, *uint64){
+		"nothing came":       func(f *fake, w *IbvTurnWork, _ *uint64) { f.tell("fake_empty", MaxPolls) },
+		"another id":         func(_ *fake, w *IbvTurnWork, _ *uint64) { w.Await.WRID++ },
+		"an error":           func(f *fake, w *IbvTurnWork, _ *uint64) { f.tell("fake_wc", 5, 64) },
+		"another length":     func(f *fake, _ *IbvTurnWork, _ *uint64) { f.tell("fake_wc", IBV_WC_SUCCESS, 65) },
+		"another word":       func(_ *fake, _ *IbvTurnWork, begins *uint64) { *begins ^= 1 << 63 },
+		"two completions":    func(f *fake, _ *IbvTurnWork, _ *uint64) { f.script("ibv_poll_cq", 2, 0) },
+		"a failed poll":      func(f *fake, _ *IbvTurnWork, _ *uint64) { f.script("ibv_poll_cq", -12, 0) },
+		"no place to see it": func(_ *fake, w *IbvTurnWork, _ *uint64) { w.WC = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			turn, w, mark, begins := awaiting(t, f)
+			change(f, w, begins)
+			if r := turn.Run(w); r.Answered || r.Then != 0 || mark.counts()[0]+mark.counts()[1] != 0 {
+				t.Errorf("%+v, counted %v", r, mark.counts())
+			}
+		})
+	}
+}
+
+// The bits that do not count may be any; a refused answer is told.
+func TestTurnAnswerDetails(t *testing.T) {
+	f := newFake(t)
+	turn, w, mark, begins := awaiting(t, f)
+	*begins, w.Await.Mask, w.Await.Word = 0xabcd, 0xff, 0xcd
+	if r := turn.Run(w); !r.Answered {
+		t.Errorf("a byte that does not count differs: %+v", r)
+	}
+	f.script("ibv_post_send", -12, 0)
+	if r := turn.Run(w); r != (IbvTurnResult{Send: -12, Polled: 1, Answered: true}) {
+		t.Errorf("the answer is refused: %+v", r)
+	}
+	before := mark.counts()
+	w.Await.At = nil
+	if r := turn.Run(w); r != (IbvTurnResult{Polled: -1}) || mark.counts() != before {
+		t.Errorf("no message to look at: %+v", r)
+	}
+}
+
 // What is refused ends the turn.
 func TestTurnEndsAtARefusal(t *testing.T) {
 	for verb, want := range map[string]struct {
@@ -90,7 +166,7 @@ func TestTurnIsBounded(t *testing.T) {
 }
 
 func TestTurnRefusesWhatIsMissing(t *testing.T) {
-	if r := (IbvTurn{}).Run(&IbvTurnWork{}); r != (IbvTurnResult{-1, -1, -1}) {
+	if r := (IbvTurn{}).Run(&IbvTurnWork{}); r != (IbvTurnResult{Recv: -1, Send: -1, Polled: -1}) {
 		t.Errorf("the zero value: %+v", r)
 	}
 	f := newFake(t)

@@ -43,12 +43,15 @@ static int freed, count_override, has_count_override;
 static uint32_t *watched, seen[32];
 static volatile uint32_t *held;
 static int empty_polls;
+static int32_t wc_status = 12;
+static uint32_t wc_length;
 
 int fake_freed(void) { return freed; }
 void fake_count(int on, int n) { has_count_override = on; count_override = n; }
 void fake_watch(uint32_t *mark) { watched = mark; }
 uint32_t fake_seen(int op) { return seen[op]; } // what was watched during the last such call
 void fake_empty(int n) { empty_polls = n; }     // so many polls find nothing
+void fake_wc(int32_t status, uint32_t length) { wc_status = status; wc_length = length; } // what completes
 void fake_hold(volatile uint32_t *p) { held = p; } // polls do not return before *p is set
 
 static void look(int op)
@@ -91,7 +94,8 @@ static int poll_cq(struct object *cq, int n, struct wc *wc)
 	INT("ibv_poll_cq");
 	if (n > 0) {
 		wc->wr_id = 0x1122334455667788;
-		wc->status = 12;
+		wc->status = wc_status;
+		wc->rest[1] = wc_length;
 	}
 	return n > 0;
 }
