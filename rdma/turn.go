@@ -106,10 +106,17 @@ func (t IbvTurn) Run(w *IbvTurnWork) IbvTurnResult {
 	case w.Await != nil && w.Await.At == nil:
 		return IbvTurnResult{Polled: notCalled}
 	}
-	b := turnBlock{
-		qp: t.qp.qp, cq: t.cq.cq, pollFn: t.cq.fn, mark: t.cq.lib.mark.Load(),
-		recvVerb: uintptr(verbPostRecv) + 1, sendVerb: uintptr(verbPostSend) + 1, pollVerb: uintptr(verbPollCQ) + 1,
-	}
+	var b turnBlock
+	t.prepare(&b, w)
+	t.cq.lib.rawTurn(&b)
+	runtime.KeepAlive(w)
+	return b.told()
+}
+
+// prepare makes b of w, for those who do it.
+func (t IbvTurn) prepare(b *turnBlock, w *IbvTurnWork) {
+	b.qp, b.cq, b.pollFn, b.mark = t.qp.qp, t.cq.cq, t.cq.fn, t.cq.lib.mark.Load()
+	b.recvVerb, b.sendVerb, b.pollVerb = uintptr(verbPostRecv)+1, uintptr(verbPostSend)+1, uintptr(verbPollCQ)+1
 	if w.Recv != nil {
 		b.recvFn, b.recv, b.badRecv = t.qp.recv, w.Recv, w.BadRecv
 	}
@@ -125,8 +132,10 @@ func (t IbvTurn) Run(w *IbvTurnWork) IbvTurnResult {
 			b.then = uintptr(min(max(a.Then, 0), MaxPolls))
 		}
 	}
-	t.cq.lib.rawTurn(&b)
-	runtime.KeepAlive(w)
+}
+
+// told is what b's numbers say.
+func (b *turnBlock) told() IbvTurnResult {
 	r := IbvTurnResult{Recv: int(int32(b.recvValue)), Send: int(int32(b.sendValue)), Polled: int(int32(b.pollValue)), Answered: b.answered != 0}
 	if r.Answered {
 		r.Polled, r.Then = 1, r.Polled

@@ -131,6 +131,49 @@ func TestTurnAnswerDetails(t *testing.T) {
 	}
 }
 
+// Call by call, as where there is no assembly, a turn does the same.
+func TestTurnByCalls(t *testing.T) {
+	for name, change := range map[string]func(*fake, *IbvTurnWork, *uint64){
+		"answered":        func(*fake, *IbvTurnWork, *uint64) {},
+		"late":            func(f *fake, _ *IbvTurnWork, _ *uint64) { f.tell("fake_empty", 9) },
+		"nothing came":    func(f *fake, _ *IbvTurnWork, _ *uint64) { f.tell("fake_empty", MaxPolls) },
+		"another id":      func(_ *fake, w *IbvTurnWork, _ *uint64) { w.Await.WRID++ },
+		"another length":  func(f *fake, _ *IbvTurnWork, _ *uint64) { f.tell("fake_wc", IBV_WC_SUCCESS, 65) },
+		"an error":        func(f *fake, _ *IbvTurnWork, _ *uint64) { f.tell("fake_wc", 5, 64) },
+		"another word":    func(_ *fake, _ *IbvTurnWork, begins *uint64) { *begins ^= 1 },
+		"two completions": func(f *fake, _ *IbvTurnWork, _ *uint64) { f.script("ibv_poll_cq", 2, 0) },
+		"refused":         func(f *fake, _ *IbvTurnWork, _ *uint64) { f.script("ibv_post_recv", -12, 0) },
+		"send refused":    func(f *fake, _ *IbvTurnWork, _ *uint64) { f.script("ibv_post_send", -12, 0) },
+		"nothing to post": func(_ *fake, w *IbvTurnWork, _ *uint64) { w.Recv, w.Send = nil, nil },
+		"nothing awaited": func(_ *fake, w *IbvTurnWork, _ *uint64) { w.Await = nil },
+		"no polls after":  func(_ *fake, w *IbvTurnWork, _ *uint64) { w.Await.Then = 0 },
+	} {
+		type outcome struct {
+			result IbvTurnResult
+			counts [3]uint64
+		}
+		do := func(how func(IbvTurn, *IbvTurnWork) IbvTurnResult) (o outcome) {
+			t.Run(name, func(t *testing.T) {
+				f := newFake(t)
+				turn, w, mark, begins := awaiting(t, f)
+				change(f, w, begins)
+				o = outcome{how(turn, w), mark.counts()}
+			})
+			return o
+		}
+		want := do(IbvTurn.Run)
+		got := do(func(turn IbvTurn, w *IbvTurnWork) IbvTurnResult {
+			var b turnBlock
+			turn.prepare(&b, w)
+			turn.cq.lib.turnByCalls(&b)
+			return b.told()
+		})
+		if got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
 // What is refused ends the turn.
 func TestTurnEndsAtARefusal(t *testing.T) {
 	for verb, want := range map[string]struct {
