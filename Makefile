@@ -1,14 +1,11 @@
 # make test is everything: what it needs, it brings (as root on Debian) or names.
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
-LDFLAGS := -s -w -X rdmaprobe/cmd.version=$(VERSION) -X rdmaprobe/cmd.commit=$(COMMIT)
 export CGO_ENABLED := 0
 
 .PHONY: all build test deps check vuln unit race cross lab soak soak-sim golden docs dist published bench fuzz faults clean
 all: build
 
 build:
-	go build -trimpath -ldflags '$(LDFLAGS)' -o rdmaprobe .
+	packaging/go.sh build -o rdmaprobe .
 
 test: deps check unit race cross lab published
 
@@ -46,8 +43,8 @@ race:
 # everything compiled.
 PLATFORMS := linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 freebsd/amd64
 cross:
-	@export GOFLAGS=-trimpath; for p in $(PLATFORMS); do echo "cross $$p"; \
-	  GOOS=$${p%/*} GOARCH=$${p#*/} go build -o /dev/null . && GOOS=$${p%/*} GOARCH=$${p#*/} go vet ./... || exit 1; done
+	@for p in $(PLATFORMS); do echo "cross $$p"; export GOOS=$${p%/*} GOARCH=$${p#*/}; \
+	  packaging/go.sh build -o /dev/null . && packaging/go.sh vet ./... || exit 1; done
 
 # The lab is a virtual machine: it must run on Linux/x86-64 and cannot elsewhere.
 lab: build

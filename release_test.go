@@ -31,8 +31,7 @@ var linuxLibraries = []string{"libc.so.6", "libdl.so.2", "libpthread.so.0"}
 // everything else that it does is of use before.
 const newestMinimum = 14 << 16
 
-// published builds the program as it is published, and checks its size. Only
-// -trimpath is left out: with it nothing that was compiled before is of use.
+// published builds the program as it is published, and checks its size.
 func published(t *testing.T, platform string) string {
 	t.Helper()
 	if os.Getenv("RDMAPROBE_MUST_RUN") == "" {
@@ -40,8 +39,8 @@ func published(t *testing.T, platform string) string {
 	}
 	system, arch, _ := strings.Cut(platform, "/")
 	path := filepath.Join(t.TempDir(), "rdmaprobe")
-	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
+	build := exec.Command("packaging/go.sh", "build", "-o", path, ".")
+	build.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", build, err, out)
 	}

@@ -5,7 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=0 TZ=UTC LC_ALL=C
 version=$(git describe --tags --always --dirty 2>/dev/null || echo 0.0.0)
-commit=$(git rev-parse HEAD 2>/dev/null || true)
 stamp=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 export SOURCE_DATE_EPOCH=$stamp
 # A Debian version begins with a digit.
@@ -15,8 +14,7 @@ case $debversion in [0-9]*.*) ;; *) debversion=0.0.0+git$debversion ;; esac
 rm -rf dist/man dist/completion dist/pkg dist/linux_* dist/darwin_* dist/rdmaprobe_* dist/SHA256SUMS
 mkdir -p dist/man dist/completion dist/pkg
 for p in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
-  GOOS=${p%/*} GOARCH=${p#*/} go build -trimpath \
-    -ldflags "-s -w -X rdmaprobe/cmd.version=$version -X rdmaprobe/cmd.commit=$commit" -o "dist/${p/\//_}/rdmaprobe" .
+  GOOS=${p%/*} GOARCH=${p#*/} VERSION=$version packaging/go.sh build -o "dist/${p/\//_}/rdmaprobe" .
   size=$(wc -c <"dist/${p/\//_}/rdmaprobe")
   if [ "$size" -gt $((17 << 19)) ]; then # maxProgram in release_test.go
     echo "dist: the program for $p has $size bytes" >&2

@@ -11,9 +11,8 @@ class Rdmaprobe < Formula
   depends_on "go" => :build
 
   def install
-    ENV["CGO_ENABLED"] = "0"
-    ldflags = "-s -w -X rdmaprobe/cmd.version=#{version}"
-    system "go", "build", *std_go_args(ldflags: ldflags)
+    ENV["VERSION"] = version.to_s
+    system "packaging/go.sh", "build", "-o", bin/"rdmaprobe", "."
     man1.install Dir["packaging/man/*.1"]
     generate_completions_from_executable(bin/"rdmaprobe", "completion")
   end
