@@ -11,10 +11,10 @@ version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo de
 commit=${COMMIT:-$(git rev-parse HEAD 2>/dev/null || true)}
 
 # Nothing is inlined, but in what does its work in a loop: the Go runtime, texts and
-# JSON, the calls to C, the messages with the package they are in, the ledger. For
-# each package the last pattern that fits it holds.
+# JSON, the calls to C, the bytes of messages, the ledger. For each package the last
+# pattern that fits it holds.
 hot='runtime/... internal/... bytes strings strconv bufio encoding/... unicode/... slices sync/... math/... io reflect
-  errors crypto/... github.com/ebitengine/... rdmaprobe/rdma rdmaprobe/rdma/internal/... rdmaprobe/probe rdmaprobe/probe/ledger'
+  errors crypto/... github.com/ebitengine/... rdmaprobe/rdma rdmaprobe/rdma/internal/... rdmaprobe/probe/ledger rdmaprobe/probe/pattern'
 
 command=$1
 shift

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"rdmaprobe/probe/pattern"
 	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 )
@@ -234,19 +235,19 @@ const maxAhead = 16
 // which finds the message that b is: the expected one, or a later one where
 // messages were lost. at is the first wrong byte, -1 when there is none.
 func (e *echo) which(b []byte) (seq uint64, at int) {
-	at = mismatch(b, e.next)
+	at = pattern.Mismatch(b, e.next)
 	if at < 0 {
 		return e.next, at
 	}
 	end := e.round.First + uint64(e.round.Count)
-	if seq, ok := sequence(b); ok {
-		if seq > e.next && seq < end && mismatch(b, seq) < 0 {
+	if seq, ok := pattern.Sequence(b); ok {
+		if seq > e.next && seq < end && pattern.Mismatch(b, seq) < 0 {
 			return seq, -1
 		}
 		return e.next, at
 	}
 	for seq = e.next + 1; seq < min(end, e.next+maxAhead); seq++ {
-		if mismatch(b, seq) < 0 {
+		if pattern.Mismatch(b, seq) < 0 {
 			return seq, -1
 		}
 	}
@@ -369,7 +370,7 @@ func (s *session) watchTarget(c *connection, id string) {
 func (s *session) awaitTarget(c *connection, w peer.Written) int {
 	deadline := time.Now().Add(time.Duration(s.req.Data.LossNS))
 	for {
-		at := mismatch(c.near.slotBytes(slotTarget)[:w.Size], w.Seq)
+		at := pattern.Mismatch(c.near.slotBytes(slotTarget)[:w.Size], w.Seq)
 		if at < 0 || time.Now().After(deadline) || s.child.Context().Err() != nil {
 			return at
 		}

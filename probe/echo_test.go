@@ -1,55 +1,11 @@
 package probe
 
 import (
-	"bytes"
 	"testing"
 
+	"rdmaprobe/probe/pattern"
 	"rdmaprobe/probe/peer"
 )
-
-func TestPattern(t *testing.T) {
-	for _, size := range []int{1, 3, 7, 8, 9, 64, 4095, 4096, 4097, 20000} {
-		for _, p := range []struct {
-			name     string
-			fill     func([]byte, uint64)
-			mismatch func([]byte, uint64) int
-		}{{"own", fill, mismatch}, {"stock", fillStock, mismatchStock}} {
-			b := make([]byte, size)
-			p.fill(b, 41)
-			if at := p.mismatch(b, 41); at != -1 {
-				t.Errorf("%s, %d bytes: wrong at %d", p.name, size, at)
-			}
-			for _, at := range []int{0, size / 2, size - 1} {
-				b[at] ^= 0x80
-				if got := p.mismatch(b, 41); got != at {
-					t.Errorf("%s, %d bytes, byte %d changed: found at %d", p.name, size, at, got)
-				}
-				b[at] ^= 0x80
-			}
-			if size > 8 && p.mismatch(b, 42) < 0 {
-				t.Errorf("%s, %d bytes: another message passes", p.name, size)
-			}
-			if p.name == "stock" {
-				for i := 0; i < size; i += stockPage {
-					if b[i] != 0 {
-						t.Errorf("byte %d is %#x; the tools look for 0 there", i, b[i])
-					}
-				}
-			}
-		}
-		b := make([]byte, size)
-		fill(b, 1<<40)
-		if seq, ok := sequence(b); ok != (size >= 8) || ok && seq != 1<<40 {
-			t.Errorf("%d bytes: number %d, %v", size, seq, ok)
-		}
-	}
-	if mismatch(nil, 1) != -1 || mismatchStock(nil, 1) != -1 {
-		t.Error("no bytes are wrong")
-	}
-	if bytes.Equal(make([]byte, 64), func() []byte { b := make([]byte, 64); fill(b, 0); return b }()) {
-		t.Error("a message is all zeros, like memory that nothing arrived in")
-	}
-}
 
 // Which message arrived: the expected one, a later one, or none of them.
 func TestWhich(t *testing.T) {
@@ -60,7 +16,7 @@ func TestWhich(t *testing.T) {
 		}{{11, true}, {12, true}, {19, true}, {10, false}, {31, false}, {500, false}} {
 			e := &echo{round: peer.Round{Size: size, Count: 20, First: 11}, next: 11}
 			b := make([]byte, size)
-			fill(b, c.sent)
+			pattern.Fill(b, c.sent)
 			seq, at := e.which(b)
 			if c.ok && (at >= 0 || seq != c.sent) || !c.ok && at < 0 {
 				t.Errorf("%d bytes of message %d: number %d, wrong at %d", size, c.sent, seq, at)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"rdmaprobe/probe/pattern"
 	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 
@@ -81,10 +82,10 @@ func (s *session) newPingpong(c *connection, size int, seq uint64) *pingpong {
 	d := s.req.Data
 	p := &pingpong{
 		s: s, c: c, size: size, count: d.Iterations, warm: min(WarmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq, before: seq,
-		times: newTimes(), arrived: -1, next: -1, fill: fill, mismatch: mismatch,
+		times: newTimes(), arrived: -1, next: -1, fill: pattern.Fill, mismatch: pattern.Mismatch,
 	}
 	if d.Remote == remoteStock {
-		p.warm, p.fill, p.mismatch = 0, fillStock, mismatchStock // its count is exact
+		p.warm, p.fill, p.mismatch = 0, pattern.FillStock, pattern.MismatchStock // its count is exact
 	}
 	return p
 }
@@ -318,7 +319,7 @@ func (p *pingpong) answer() error {
 	if n >= 0 {
 		slot := far.taken()
 		switch b := far.slotBytes(slot)[:n]; {
-		case n == p.size && mismatch(b, p.seq) < 0:
+		case n == p.size && pattern.Mismatch(b, p.seq) < 0:
 			p.arrived, p.arrivedLen = slot, n
 		case p.outOfTurn(b):
 			return far.postRecv(p.size)

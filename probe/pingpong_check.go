@@ -3,6 +3,8 @@ package probe
 import (
 	"fmt"
 	"slices"
+
+	"rdmaprobe/probe/pattern"
 )
 
 // check verifies the message that arrived. One that comes out of turn is no
@@ -26,7 +28,7 @@ func (p *pingpong) check(n int) (bool, error) {
 
 // begins tells whether b can be the expected message: its size and its number.
 func (p *pingpong) begins(b []byte) bool {
-	n, ok := sequence(b)
+	n, ok := pattern.Sequence(b)
 	return ok && n == p.seq && len(b) == p.size
 }
 
@@ -48,8 +50,8 @@ func (p *pingpong) outOfTurn(b []byte) bool {
 // earlier tells whether b is one of our messages before number seq. One that is
 // too short to carry its number could be any.
 func earlier(b []byte, seq uint64) bool {
-	n, ok := sequence(b)
-	return ok && n > 0 && n < seq && mismatch(b, n) < 0
+	n, ok := pattern.Sequence(b)
+	return ok && n > 0 && n < seq && pattern.Mismatch(b, n) < 0
 }
 
 // wrong is the error of a message that is not the expected one.

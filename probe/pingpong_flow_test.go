@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"rdmaprobe/probe/pattern"
 )
 
 // A message whose number is right leaves the loop at once; its other bytes are
@@ -11,14 +13,14 @@ import (
 func TestFlowChecksEveryByte(t *testing.T) {
 	const size, seq = 100, 7
 	near := &wireEnd{size: 128, data: make([]byte, slotCount*128)}
-	p := &pingpong{c: &connection{near: near}, size: size, seq: seq, fill: fill, mismatch: mismatch, times: newTimes(), flowing: true}
+	p := &pingpong{c: &connection{near: near}, size: size, seq: seq, fill: pattern.Fill, mismatch: pattern.Mismatch, times: newTimes(), flowing: true}
 	for at := range size {
 		b := near.slotBytes(slotRecv0 + near.slot)[:size]
 		p.unchecked, p.verified = nil, 0
-		fill(b, seq)
+		pattern.Fill(b, seq)
 		b[at] ^= 1
 		back, err := p.check(size)
-		if at < numberSize {
+		if at < pattern.NumberSize {
 			if back || err == nil {
 				t.Errorf("byte %d: a wrong number passes", at)
 			}
@@ -33,7 +35,7 @@ func TestFlowChecksEveryByte(t *testing.T) {
 		}
 	}
 	b := near.slotBytes(slotRecv0 + near.slot)[:size]
-	fill(b, seq)
+	pattern.Fill(b, seq)
 	if back, err := p.check(size - 1); back || err == nil {
 		t.Errorf("too short a message: %v, %v", back, err)
 	}

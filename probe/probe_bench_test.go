@@ -44,25 +44,3 @@ func BenchmarkProbe(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkMessage is what is written into a message and looked at in it.
-func BenchmarkMessage(b *testing.B) {
-	for _, size := range []int{2, 64, 4096} {
-		buf := make([]byte, size)
-		b.Run(fmt.Sprintf("fill/size=%d", size), func(b *testing.B) {
-			b.SetBytes(int64(size))
-			for b.Loop() {
-				fill(buf, 7)
-			}
-		})
-		b.Run(fmt.Sprintf("check/size=%d", size), func(b *testing.B) {
-			b.SetBytes(int64(size))
-			fill(buf, 7)
-			for b.Loop() {
-				if mismatch(buf, 7) >= 0 {
-					b.Fatal("the right bytes are wrong")
-				}
-			}
-		})
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rdmaprobe/probe/pattern"
 	"rdmaprobe/rdma"
 )
 
@@ -59,7 +60,7 @@ func TestEarlier(t *testing.T) {
 			want      bool
 		}{{5, 6, true}, {1, 500, true}, {6, 6, false}, {7, 6, false}, {0, 6, false}} {
 			b := make([]byte, size)
-			fill(b, c.sent)
+			pattern.Fill(b, c.sent)
 			if earlier(b, c.now) != c.want {
 				t.Errorf("%d bytes of message %d before %d: want %v", size, c.sent, c.now, c.want)
 			}

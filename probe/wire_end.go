@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"rdmaprobe/probe/pattern"
 	"rdmaprobe/rdma"
 )
 
@@ -43,9 +44,6 @@ type workArea struct {
 	badRecv *rdma.IbvRecvWR
 	wc      [4]rdma.IbvWC
 }
-
-// numberSize is the part of a message that carries its number.
-const numberSize = 8
 
 // Work request ids say what completed: receives are even, sends are odd.
 const sendID = 1
@@ -125,7 +123,7 @@ func (e *wireEnd) postRecv(length int) error {
 // again.
 func (e *wireEnd) aimRecv(ahead, length int) {
 	b := e.slotBytes(slotRecv0 + (e.slot+ahead)%2)
-	clear(b[:min(length, numberSize)])
+	clear(b[:min(length, pattern.NumberSize)])
 	w := e.work
 	w.recvSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
 	w.recv = rdma.IbvRecvWR{WRID: (e.recvs + uint64(ahead)) << 1, SGList: &w.recvSGE, NumSGE: 1}
@@ -242,12 +240,12 @@ func (e *wireEnd) pollAnswer(times int, a answer) (received int, answered bool, 
 	}
 	w := e.work
 	work := rdma.IbvTurnWork{Send: &w.send, BadSend: &w.badSend, WC: w.wc[:], Polls: times, Await: &rdma.IbvTurnAwait{
-		WRID: e.recvs << 1, Length: uint32(a.size), Mask: ^uint64(0), Word: word(a.to, 0),
+		WRID: e.recvs << 1, Length: uint32(a.size), Mask: ^uint64(0), Word: pattern.Word(a.to, 0),
 		At:   (*uint64)(unsafe.Pointer(&e.slotBytes(slotRecv0 + e.slot)[0])), // a slot has 64 bytes or more
 		Then: pollsForSend,
 	}}
-	if a.size < numberSize {
-		work.Await.Mask >>= 8 * (numberSize - a.size)
+	if a.size < pattern.NumberSize {
+		work.Await.Mask >>= 8 * (pattern.NumberSize - a.size)
 		work.Await.Word &= work.Await.Mask
 	}
 	e.aimSend(a.slot, a.length)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"rdmaprobe/probe/pattern"
 	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 )
@@ -33,7 +34,7 @@ func probeWrite(s *session) {
 	params["type"] = string(s.req.Data.Type)
 	r := s.begin(id, s.req.Port, params)
 	const seq = 1
-	fill(c.near.slotBytes(slotSend)[:size], seq)
+	pattern.Fill(c.near.slotBytes(slotSend)[:size], seq)
 	if err := c.near.postWrite(size, c.peer); err != nil {
 		r.failData(err)
 		return
@@ -101,7 +102,7 @@ func (s *session) judgeWrite(r *row, c *connection, size int, seq uint64) {
 			r.unknown(ProviderError, "the target cannot be read: "+err.Error())
 			return
 		}
-		at := mismatch(target, seq)
+		at := pattern.Mismatch(target, seq)
 		if at < 0 {
 			r.set("delivered", true)
 			r.o.Value = size

@@ -1,4 +1,4 @@
-package probe
+package pattern
 
 import "encoding/binary"
 
@@ -15,12 +15,12 @@ const (
 	step4 = 4 * step % (1 << 64)
 )
 
-// word is the i-th 8 bytes of message seq.
-func word(seq uint64, i int) uint64 { return (seq+1)*mix ^ uint64(i)*step }
+// Word is the i-th 8 bytes of message seq.
+func Word(seq uint64, i int) uint64 { return (seq+1)*mix ^ uint64(i)*step }
 
-// fill writes message seq into b. The first word carries the number.
-func fill(b []byte, seq uint64) {
-	w, k := word(seq, 0), uint64(0)
+// Fill writes message seq into b. The first word carries the number.
+func Fill(b []byte, seq uint64) {
+	w, k := Word(seq, 0), uint64(0)
 	for ; len(b) >= 32; b, k = b[32:], k+step4 {
 		q := (*[32]byte)(b)
 		binary.LittleEndian.PutUint64(q[0:], w^k)
@@ -36,10 +36,10 @@ func fill(b []byte, seq uint64) {
 	}
 }
 
-// mismatch is the offset of the first byte of b that is not of message seq, -1
+// Mismatch is the offset of the first byte of b that is not of message seq, -1
 // when all are.
-func mismatch(b []byte, seq uint64) int {
-	w, k, rest := word(seq, 0), uint64(0), b
+func Mismatch(b []byte, seq uint64) int {
+	w, k, rest := Word(seq, 0), uint64(0), b
 	for ; len(rest) >= 32; rest, k = rest[32:], k+step4 {
 		q := (*[32]byte)(rest)
 		d0, d1 := binary.LittleEndian.Uint64(q[0:])^w^k, binary.LittleEndian.Uint64(q[8:])^w^(k+step)
@@ -60,13 +60,16 @@ func mismatch(b []byte, seq uint64) int {
 	return -1
 }
 
+// NumberSize is the part of a message that carries its number.
+const NumberSize = 8
+
 // unmix is the inverse of mix modulo 2^64.
 const unmix = 0xf1de83e19937733d
 
-// sequence is the number of the message that b holds, as its first word tells;
+// Sequence is the number of the message that b holds, as its first word tells;
 // ok is false for a message too short to have one.
-func sequence(b []byte) (seq uint64, ok bool) {
-	if len(b) < numberSize {
+func Sequence(b []byte) (seq uint64, ok bool) {
+	if len(b) < NumberSize {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint64(b)*unmix - 1, true
@@ -76,18 +79,18 @@ func sequence(b []byte) (seq uint64, ok bool) {
 // the first of every page has to be 0. Pages of 16 KiB are multiples of it.
 const stockPage = 4096
 
-// fillStock is fill for a message that a stock tool may check.
-func fillStock(b []byte, seq uint64) {
-	fill(b, seq)
+// FillStock is Fill for a message that a stock tool may check.
+func FillStock(b []byte, seq uint64) {
+	Fill(b, seq)
 	for i := 0; i < len(b); i += stockPage {
 		b[i] = 0
 	}
 }
 
-// mismatchStock is mismatch for such a message.
-func mismatchStock(b []byte, seq uint64) int {
+// MismatchStock is Mismatch for such a message.
+func MismatchStock(b []byte, seq uint64) int {
 	for i, c := range b {
-		want := byte(word(seq, i/8) >> (8 * (i % 8)))
+		want := byte(Word(seq, i/8) >> (8 * (i % 8)))
 		if i%stockPage == 0 {
 			want = 0
 		}
