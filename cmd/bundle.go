@@ -47,6 +47,7 @@ func (a *app) writeBundle(ctx context.Context, f *reportFlags, args []string) er
 		if err != nil {
 			return err
 		}
+		file.told = true
 		a.file = file // given up or put in its place at the end, like that of --out
 	}
 	b, err := a.makeBundle(ctx, f.ReportOptions)

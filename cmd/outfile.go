@@ -11,6 +11,7 @@ import (
 	"runtime"
 
 	"rdmaprobe/probe"
+	"rdmaprobe/report"
 )
 
 // outFile is what --out names. It appears whole or not at all: what is written
@@ -22,6 +23,7 @@ type outFile struct {
 	file   *os.File // not embedded: each of its own ways to write would bypass Write
 	wrote  bool
 	failed error // the first failed write: what is in the file is then not whole
+	told   bool  // that it was written is said on stderr
 }
 
 // openOut prepares the file of --out.
@@ -173,6 +175,9 @@ func (a *app) endOut(status int) int {
 	if err := a.file.commit(); err != nil {
 		a.complain(err)
 		return probe.Worst(status, probe.ExitOwn)
+	}
+	if a.file.told && a.file.wrote {
+		fmt.Fprintln(a.err, "rdmaprobe: wrote", report.Clean(a.file.path))
 	}
 	return status
 }

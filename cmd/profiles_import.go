@@ -42,6 +42,9 @@ func (a *app) runImport(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if isStdin(name) {
+		name = "stdin"
+	}
 	d, err := b.Document()
 	if err != nil {
 		return &probe.UsageError{Text: fmt.Sprintf("%s: %v", name, err)}
@@ -79,7 +82,9 @@ func (a *app) tellDifferences(name string, e *replay.DifferError) error {
 // readBundle reads a bundle from a file, or from stdin.
 func (a *app) readBundle(name string) (*bundle.Bundle, error) {
 	in := a.in
-	if !isStdin(name) {
+	if isStdin(name) {
+		name = "stdin"
+	} else {
 		f, err := openInput(name)
 		if err != nil {
 			return nil, err

@@ -139,7 +139,7 @@ func (e *wireEnd) postedRecv(rc, length int) error {
 
 // errLeftover says that a receive for another size cannot be used, nor taken
 // back.
-var errLeftover = errors.New("a receive of another size is still posted, since a message was lost")
+var errLeftover = errors.New("a receive of another size is still posted, for an earlier message that has not come")
 
 // fits tells whether messages of a size can go on: a lost message leaves its
 // receive behind. On Thunderbolt both ends must post the same number of frames.

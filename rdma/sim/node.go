@@ -103,6 +103,9 @@ func parseTree(data []byte) (*node, error) {
 			t.lines = append(t.lines, i)
 		}
 	}
+	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
+		return nil, &ParseError{Line: 1, Text: "not JSON: it begins with a byte order mark; save it as UTF-8 without one"}
+	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
 		var syntax *json.SyntaxError

@@ -44,6 +44,7 @@ func TestParseErrorsNameLineAndKey(t *testing.T) {
 		key, text  string
 	}{
 		{"empty", "", 1, "", "not JSON"},
+		{"byte order mark", "\xef\xbb\xbf{}", 1, "", "byte order mark"},
 		{"syntax", head + "\"devices\": [}\n}", 2, "", "not JSON"},
 		{"two values", head + "\"devices\": []}\n{}", 3, "", "not JSON"},
 		{"not an object", "[1]", 1, "", "must be an object"},
