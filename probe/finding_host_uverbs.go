@@ -243,7 +243,7 @@ func (v *findingView) namedWithoutDriver(device string) bool {
 	texts, _ := v.libraryTexts()
 	node := v.h.UverbsOfDevice[device]
 	return slices.ContainsFunc(texts, func(text string) bool {
-		return slices.ContainsFunc(noDriverText().FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == node && node != "" || m[1] == device })
+		return strings.Contains(text, "no userspace") && slices.ContainsFunc(noDriverText().FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == node && node != "" || m[1] == device })
 	})
 }
 
@@ -255,6 +255,9 @@ func (v *findingView) abi(device string) (hostfacts.ABI, bool) {
 	}
 	texts, _ := v.libraryTexts()
 	for _, text := range texts {
+		if !strings.Contains(text, "kernel ABI") {
+			continue
+		}
 		for _, m := range abiText().FindAllStringSubmatch(text, -1) {
 			if m[4] != device && (m[4] != "" || len(v.d.Devices) != 1) {
 				continue

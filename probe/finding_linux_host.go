@@ -91,7 +91,7 @@ func (v *findingView) noDeviceOnLinux(h *findingHit) {
 func (v *findingView) softNetdev() string {
 	best, rank := "NETDEV", 0
 	for name, i := range v.h.Interfaces {
-		if name == "lo" || i.Up == nil || !*i.Up || !plainName().MatchString(name) || virtualInterface().MatchString(name) {
+		if name == "lo" || i.Up == nil || !*i.Up || !plainName(name) || virtualInterface(name) {
 			continue
 		}
 		r := 1
@@ -105,10 +105,11 @@ func (v *findingView) softNetdev() string {
 	return best
 }
 
-// virtualInterface matches interfaces of containers, tunnels and bridges.
-var virtualInterface = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(docker|veth|br-|virbr|cni|flannel|cali|tun|tap|wg|ib|wl)`)
-})
+// virtualInterface tells interfaces of containers, tunnels and bridges by name.
+func virtualInterface(name string) bool {
+	return slices.ContainsFunc([]string{"docker", "veth", "br-", "virbr", "cni", "flannel", "cali", "tun", "tap", "wg", "ib", "wl"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
 
 // libraryTexts is what the library or its loader wrote while it was loaded and
 // listed its devices, with the rows of it.
@@ -125,7 +126,9 @@ func (v *findingView) libraryTexts() (texts []string, rows []*Observation) {
 }
 
 // symbolVersion is how glibc words a provider that does not fit its library; the
-// versions of the interface between them are called IBVERBS_ and a number.
+// versions of the interface between them are called IBVERBS_ and a number. It
+// takes longer to compile than most texts to look at, so those without that word
+// are not looked at.
 var symbolVersion = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:version .IBVERBS_[A-Z0-9_.]+. not (?:found|defined)[^\n]{0,120}|undefined symbol: [^\n]{0,80}IBVERBS_[A-Z0-9_.]+)`)
 })
@@ -142,6 +145,9 @@ func verbsLibraryMismatch(v *findingView) []findingHit {
 func providerOfAnotherRelease(v *findingView) []findingHit {
 	texts, rows := v.libraryTexts()
 	for _, text := range texts {
+		if !strings.Contains(text, "IBVERBS_") {
+			continue
+		}
 		if m := symbolVersion().FindString(text); m != "" {
 			return []findingHit{{
 				message: "libibverbs and a provider are from different releases: " + printable(m),

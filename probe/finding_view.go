@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"rdmaprobe/probe/hostfacts"
@@ -278,12 +276,24 @@ func printable(s string) string {
 	return s
 }
 
-var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,62}$`) })
+// plainName tells whether a name is 1 to 63 letters, digits and _.:- of which the
+// first is none of .:-
+func plainName(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_':
+		case i > 0 && (c == '.' || c == ':' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 63
+}
 
 // shellName is a name as a command in a remedy may hold it: one that a shell
 // would not take literally is replaced.
 func shellName(name, placeholder string) string {
-	if plainName().MatchString(name) {
+	if plainName(name) {
 		return name
 	}
 	return placeholder

@@ -197,6 +197,10 @@ func (l *lines) pass() error {
 	}
 }
 
+// firstRead is how much is read at once until a line needs more. Every command
+// that asks a provider reads the ledger twice, and most are small.
+const firstRead = 32 << 10
+
 // room makes space behind end: by moving the unread part to the front, or by a
 // larger buffer when that part fills it.
 func (l *lines) room() {
@@ -205,7 +209,7 @@ func (l *lines) room() {
 	}
 	to := l.buf
 	if l.start == 0 {
-		to = make([]byte, min(max(2*len(l.buf), 256<<10), MaxLine))
+		to = make([]byte, min(max(2*len(l.buf), firstRead), MaxLine))
 	}
 	l.end = copy(to, l.buf[l.start:l.end])
 	l.start, l.buf = 0, to
