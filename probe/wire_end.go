@@ -18,7 +18,7 @@ type wireEnd struct {
 	qp     rdma.RDMAQP
 	poster rdma.IbvQPPoster
 	turn   rdma.IbvTurn
-	mr     rdma.RDMAMR
+	lkey   uint32 // of data's registration
 	data   []byte // send slot, two receive slots, write target, second send slot
 	size   int    // bytes of a slot
 	work   *workArea
@@ -78,11 +78,11 @@ func (s *session) newWireEnd(t qpType, qp rdma.RDMAQP, cq rdma.RDMACQ, pd rdma.R
 		return nil, err
 	}
 	e.data = buf.Bytes()
-	e.mr, err = rdma.IbvRegMr(pd, buf.Addr(), uintptr(len(e.data)), s.dataAccess())
+	mr, err := rdma.IbvRegMr(pd, buf.Addr(), uintptr(len(e.data)), s.dataAccess())
 	if err != nil {
 		return nil, err
 	}
-	mr := e.mr
+	e.lkey = rdma.Ibv_mr_lkey(mr)
 	s.push("ibv_dereg_mr", func() (int, error) { return rdma.IbvDeregMr(mr) })
 	target := e.slotBytes(slotTarget)
 	e.info = endpoint{
@@ -125,7 +125,7 @@ func (e *wireEnd) aimRecv(ahead, length int) {
 	b := e.slotBytes(slotRecv0 + (e.slot+ahead)%2)
 	clear(b[:min(length, pattern.NumberSize)])
 	w := e.work
-	w.recvSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
+	w.recvSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: e.lkey}
 	w.recv = rdma.IbvRecvWR{WRID: (e.recvs + uint64(ahead)) << 1, SGList: &w.recvSGE, NumSGE: 1}
 }
 
@@ -177,7 +177,7 @@ func (e *wireEnd) postBoth(slot, length, recvLength int) error {
 func (e *wireEnd) aimSend(slot, length int) {
 	b := e.slotBytes(slot)
 	w := e.work
-	w.sendSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
+	w.sendSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: e.lkey}
 	w.send = rdma.IbvSendWR{WRID: e.sends<<1 | sendID, SGList: &w.sendSGE, NumSGE: 1, Opcode: rdma.IBV_WR_SEND, SendFlags: rdma.IBV_SEND_SIGNALED}
 }
 
@@ -185,7 +185,7 @@ func (e *wireEnd) aimSend(slot, length int) {
 func (e *wireEnd) postWrite(length int, peer endpoint) error {
 	b := e.slotBytes(slotSend)
 	w := e.work
-	w.sendSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: rdma.Ibv_mr_lkey(e.mr)}
+	w.sendSGE = rdma.IbvSGE{Addr: uint64(uintptr(unsafe.Pointer(&b[0]))), Length: uint32(length), LKey: e.lkey}
 	w.send = rdma.IbvSendWR{WRID: e.sends<<1 | sendID, SGList: &w.sendSGE, NumSGE: 1, Opcode: rdma.IBV_WR_RDMA_WRITE, SendFlags: rdma.IBV_SEND_SIGNALED}
 	// union wr: rdma.remote_addr, rdma.rkey
 	binary.LittleEndian.PutUint64(w.send.WR[0:], peer.Addr)
