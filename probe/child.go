@@ -75,7 +75,7 @@ func (s *session) run() error {
 }
 
 // probeOne finds the device again and runs one row of the table on it.
-func (s *session) probeOne(row tableRow, load func() (*rdma.Library, error)) error {
+func (s *session) probeOne(row *tableRow, load func() (*rdma.Library, error)) error {
 	lib, err := load()
 	if err != nil {
 		s.skip(LibraryMissing, err.Error(), s.req.Port, row.ids(s.req)...)

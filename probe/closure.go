@@ -29,7 +29,7 @@ type closure struct {
 }
 
 // closes tells whether the event keeps a row of the table from being tried.
-func (c closure) closes(row tableRow) bool {
+func (c closure) closes(row *tableRow) bool {
 	return row.class >= c.From && (c.Probe == "" || c.Probe == row.word)
 }
 

@@ -173,7 +173,7 @@ func (dr *deviceRun) portState() string {
 }
 
 // requestFor is the request of a row's child.
-func (dr *deviceRun) requestFor(row tableRow) *request {
+func (dr *deviceRun) requestFor(row *tableRow) *request {
 	q := dr.request(row.word)
 	q.Device, q.Thunderbolt, q.Failed = dr.name, dr.tb, sortedKeys(dr.failed)
 	q.Port = dr.port()
@@ -198,7 +198,7 @@ func (dr *deviceRun) ends() []string {
 	return []string{dr.name}
 }
 
-func (dr *deviceRun) intentFor(row tableRow) intentBody {
+func (dr *deviceRun) intentFor(row *tableRow) intentBody {
 	return intentBody{
 		Device: dr.name, NodeGUID: dr.device().NodeGUID, Port: dr.port(), Probe: row.word, Class: row.class.String(),
 		IDs: row.ids(dr.requestFor(row)), BootID: dr.doc.Run.BootID, OSBuild: dr.platform.build,
@@ -206,7 +206,7 @@ func (dr *deviceRun) intentFor(row tableRow) intentBody {
 }
 
 // attempt runs the row's child and keeps what came of it.
-func (dr *deviceRun) attempt(row tableRow) error {
+func (dr *deviceRun) attempt(row *tableRow) error {
 	q := dr.requestFor(row)
 	if t := dr.task; t != nil {
 		q.conn, q.soft = t.file, t.soft(dr.opts.Timeout)

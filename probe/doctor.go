@@ -41,7 +41,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 	if r.profile == nil {
 		r.collectFacts(hostfacts.Native())
 	}
-	words := wordsWhere(func(r tableRow) bool { return r.when.has(inDoctor | inDoctorOff) })
+	words := wordsWhere(func(r *tableRow) bool { return r.when.has(inDoctor | inDoctorOff) })
 	if err := r.list(func() time.Duration { return r.planBound(words) + factsLimit + r.askBound() }); err != nil {
 		r.fail(err)
 	}
@@ -58,7 +58,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 }
 
 // collectFacts replaces the quick facts by all that can be known.
-func (r *run) collectFacts(s hostfacts.System) {
+func (r *run) collectFacts(s *hostfacts.System) {
 	ctx, cancel := context.WithTimeout(r.ctx, factsLimit)
 	defer cancel()
 	facts, notRead := hostfacts.Collect(ctx, s)
@@ -98,7 +98,7 @@ func (r *run) askBound() time.Duration {
 // doctorSkips tells whether doctor leaves a row out on this device: RC and UD
 // creation on Thunderbolt, where they have been refused, and everything that
 // creates on a port that is not ACTIVE.
-func (dr *deviceRun) doctorSkips(row tableRow) (skip bool, why string) {
+func (dr *deviceRun) doctorSkips(row *tableRow) (skip bool, why string) {
 	switch {
 	case row.class == ClassRead:
 		return false, ""

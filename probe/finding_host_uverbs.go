@@ -262,9 +262,11 @@ func (v *findingView) abi(device string) (hostfacts.ABI, bool) {
 			if m[4] != device && (m[4] != "" || len(v.d.Devices) != 1) {
 				continue
 			}
-			var a hostfacts.ABI
-			if _, err := fmt.Sscan(m[1]+" "+m[2]+" "+m[3], &a.Kernel, &a.ProviderMin, &a.ProviderMax); err == nil {
-				return a, true
+			kernel, err := strconv.Atoi(m[1])
+			least, err1 := strconv.Atoi(m[2])
+			most, err2 := strconv.Atoi(m[3])
+			if err == nil && err1 == nil && err2 == nil {
+				return hostfacts.ABI{Kernel: kernel, ProviderMin: least, ProviderMax: most}, true
 			}
 		}
 	}

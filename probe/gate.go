@@ -14,7 +14,7 @@ import (
 )
 
 // one runs a row of the table, or says why it does not.
-func (dr *deviceRun) one(row tableRow) error {
+func (dr *deviceRun) one(row *tableRow) error {
 	if dr.ctx.Err() != nil {
 		dr.refuse(row, Interrupted, "the run was interrupted", nil)
 		return nil
@@ -53,7 +53,7 @@ func (dr *deviceRun) one(row tableRow) error {
 
 // mayCreate records the intent of a probe that is more than a query. Without a
 // record, and without the device's lock, it is not tried.
-func (dr *deviceRun) mayCreate(row tableRow) bool {
+func (dr *deviceRun) mayCreate(row *tableRow) bool {
 	why := cmp.Or(dr.readOnly, dr.unlocked)
 	if why == "" {
 		err := dr.intent(dr.intentFor(row))
@@ -68,7 +68,7 @@ func (dr *deviceRun) mayCreate(row tableRow) bool {
 }
 
 // refuse keeps rows of a probe that was not tried.
-func (dr *deviceRun) refuse(row tableRow, reason Reason, detail string, data map[string]any) {
+func (dr *deviceRun) refuse(row *tableRow, reason Reason, detail string, data map[string]any) {
 	for _, id := range row.ids(dr.requestFor(row)) {
 		o := Observation{ID: id, Probe: row.word, Device: dr.name, Level: rdma.CapabilityUnknown, Reason: reason, Detail: detail, Data: maps.Clone(data)}
 		if evidence(id).Ports {
@@ -80,7 +80,7 @@ func (dr *deviceRun) refuse(row tableRow, reason Reason, detail string, data map
 
 // channelFailed keeps the rows of a data probe whose side channel does not come
 // up, and tells whether it did not.
-func (dr *deviceRun) channelFailed(row tableRow) bool {
+func (dr *deviceRun) channelFailed(row *tableRow) bool {
 	dr.mu.Lock()
 	if dr.channel == nil {
 		dr.channel = dr.simulatedChannel()
@@ -95,7 +95,7 @@ func (dr *deviceRun) channelFailed(row tableRow) bool {
 }
 
 // closedFor is the event that closes a row, nil when none does.
-func (dr *deviceRun) closedFor(row tableRow) *closure {
+func (dr *deviceRun) closedFor(row *tableRow) *closure {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	all := dr.closures
@@ -166,7 +166,7 @@ var stages = []struct{ id, call string }{
 }
 
 // precondition says what keeps a row from being tried, "" when nothing does.
-func (dr *deviceRun) precondition(row tableRow) (why string, data map[string]any) {
+func (dr *deviceRun) precondition(row *tableRow) (why string, data map[string]any) {
 	for _, s := range stages {
 		if dr.failed[s.id] && slices.Contains(row.callsOf(dr.tb), s.call) {
 			return s.id + " failed earlier in this run and is not tried again", nil

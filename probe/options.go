@@ -178,7 +178,7 @@ func (o *Options) checkPeer() error {
 // them run is seen on the way.
 func (o *Options) words() []string {
 	set := o.set()
-	connects := slices.ContainsFunc(table, func(r tableRow) bool { return r.qp != "" && slices.Contains(set, r.optionOf()) })
+	connects := slices.ContainsFunc(table, func(r *tableRow) bool { return r.qp != "" && slices.Contains(set, r.optionOf()) })
 	if connects {
 		set = slices.Concat(set, o.Types)
 		if !slices.Contains(set, string(qpUC)) && !slices.Contains(set, string(qpRC)) {
@@ -197,7 +197,7 @@ func (o *Options) words() []string {
 // set is what was asked for, in words of --only. Class read is the preflight of
 // all else.
 func (o *Options) set() []string {
-	set := slices.Concat(wordsWhere(func(r tableRow) bool { return r.when.has(always) }), o.More)
+	set := slices.Concat(wordsWhere(func(r *tableRow) bool { return r.when.has(always) }), o.More)
 	if o.Only != nil {
 		set = slices.Concat(o.Only, o.More, []string{"port"})
 		if slices.ContainsFunc(set, func(w string) bool { return w != "port" }) {

@@ -63,7 +63,7 @@ func TestSets(t *testing.T) {
 		always: "port gid mr uc", inAll: "rc ud events", inDoctor | inDoctorOff: "port gid mr uc rc ud",
 		consent: "rc pingpong.uc pingpong.rc write.uc write.rc",
 	} {
-		if got := strings.Join(wordsWhere(func(r tableRow) bool { return r.when.has(w) }), " "); got != want {
+		if got := strings.Join(wordsWhere(func(r *tableRow) bool { return r.when.has(w) }), " "); got != want {
 			t.Errorf("%b: %s, want %s", w, got, want)
 		}
 	}

@@ -73,7 +73,7 @@ func (r *run) planDevice(d Device, words []string) PlannedDevice {
 
 // condition is what a row needs the run to find first, "" for nothing: what
 // precondition and connectable then check.
-func (dr *deviceRun) condition(row tableRow) string {
+func (dr *deviceRun) condition(row *tableRow) string {
 	switch {
 	case row.class >= ClassTransition:
 		s := "only if the port is ACTIVE and has an address, and this run confirms " + row.qp.id("create")

@@ -127,7 +127,7 @@ func (dr *deviceRun) confirmedHere(id string) bool {
 }
 
 // connectable says what keeps a transition or data row from being tried.
-func (dr *deviceRun) connectable(row tableRow) (why string, data map[string]any) {
+func (dr *deviceRun) connectable(row *tableRow) (why string, data map[string]any) {
 	if !dr.serving() && !dr.confirmedHere(row.qp.id("create")) {
 		return fmt.Sprintf("needs a confirmed %s of this run", row.qp.id("create")), nil
 	}
@@ -143,7 +143,7 @@ func (dr *deviceRun) connectable(row tableRow) (why string, data map[string]any)
 }
 
 // dataFor is the data part of a row's request.
-func (dr *deviceRun) dataFor(row tableRow) *dataRequest {
+func (dr *deviceRun) dataFor(row *tableRow) *dataRequest {
 	p := dr.preflightOf()
 	q := &dataRequest{
 		Type: row.qp, Sizes: dr.opts.Sizes, Iterations: dr.opts.Iterations, GIDIndex: p.gidIndex, GID: p.gid, GIDWhy: p.why,

@@ -33,7 +33,7 @@ const (
 
 // reach opens the session with the other host, once for a device, and tells
 // whether a row can go on. Where it can not its rows are kept.
-func (dr *deviceRun) reach(row tableRow) bool {
+func (dr *deviceRun) reach(row *tableRow) bool {
 	if dr.opts.Handshake == remoteStock {
 		if row.option == taskPingpong {
 			return true
@@ -109,7 +109,7 @@ func (dr *deviceRun) closeLink() {
 }
 
 // unreachable keeps the rows of a probe whose side channel failed.
-func (dr *deviceRun) unreachable(row tableRow, c *sideChannel) {
+func (dr *deviceRun) unreachable(row *tableRow, c *sideChannel) {
 	for _, id := range row.ids(nil) {
 		o := Observation{ID: id, Probe: row.word, Device: dr.name, Port: dr.port()}
 		if evidence(id).Class == ClassData {

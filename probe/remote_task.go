@@ -11,7 +11,7 @@ import (
 
 // openTask makes the connection that a row's two children talk over. Where that
 // fails the row's rows are kept.
-func (dr *deviceRun) openTask(row tableRow) bool {
+func (dr *deviceRun) openTask(row *tableRow) bool {
 	if dr.opts.Handshake == remoteStock {
 		return dr.openStock(row)
 	}
@@ -36,7 +36,7 @@ func (dr *deviceRun) openTask(row tableRow) bool {
 }
 
 // startTask asks for a task and attaches to it.
-func (dr *deviceRun) startTask(row tableRow) error {
+func (dr *deviceRun) startTask(row *tableRow) error {
 	l, timeout := dr.link, dr.opts.Timeout
 	t := peer.Task{Probe: row.option, Type: string(row.qp), Sizes: dr.opts.Sizes, Iterations: dr.opts.Iterations, Timeout: timeout, Loss: timeout / 20}
 	if err := l.conn.Send(peer.TypeTask, t, peer.StepLimit); err != nil {
@@ -69,7 +69,7 @@ func (dr *deviceRun) startTask(row tableRow) error {
 
 // openStock connects to one of rdma-core's tools. Its whole exchange is the
 // child's.
-func (dr *deviceRun) openStock(row tableRow) bool {
+func (dr *deviceRun) openStock(row *tableRow) bool {
 	c, side, err := dialControl(dr.ctx, dr.opts.Peer, peer.StockPort)
 	if err != nil {
 		dr.refuse(row, Precondition, err.Error(), nil)
@@ -101,7 +101,7 @@ type openTask struct {
 
 // finishTask waits until the other end's child has ended too, so that its device
 // is free for the next row.
-func (dr *deviceRun) finishTask(row tableRow) {
+func (dr *deviceRun) finishTask(row *tableRow) {
 	t := dr.task
 	dr.task = nil
 	if t == nil || dr.link == nil || dr.link.conn == nil {

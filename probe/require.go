@@ -67,8 +67,8 @@ func (o *Options) requireFlags() error {
 
 // leastProbes are the probes that see ids, for each type of queue pair the first
 // of the table.
-func leastProbes(ids []string) []tableRow {
-	var rows []tableRow
+func leastProbes(ids []string) []*tableRow {
+	var rows []*tableRow
 	for _, id := range ids {
 		for _, row := range table {
 			sees := slices.Contains(row.ids(&request{Thunderbolt: true}), id)

@@ -77,7 +77,7 @@ func (ses *serveSession) one(dr *deviceRun, t peer.Task) error {
 }
 
 // refusal is why a task is not done, nil when it is.
-func (ses *serveSession) refusal(dr *deviceRun, row tableRow, t peer.Task) *peer.Failure {
+func (ses *serveSession) refusal(dr *deviceRun, row *tableRow, t peer.Task) *peer.Failure {
 	switch {
 	case dr.profile != nil:
 		return &peer.Failure{Code: peer.CodeNotReady, Text: "this end is simulated: nothing leads from here to another host"}
@@ -98,7 +98,7 @@ func (ses *serveSession) refusal(dr *deviceRun, row tableRow, t peer.Task) *peer
 }
 
 // child runs this end's child on the connection, as long as the client stays.
-func (ses *serveSession) child(dr *deviceRun, row tableRow, c *peer.Conn) error {
+func (ses *serveSession) child(dr *deviceRun, row *tableRow, c *peer.Conn) error {
 	s := ses.s
 	file, early, err := c.Detach()
 	if err != nil {

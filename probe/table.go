@@ -40,7 +40,7 @@ const (
 func (w when) has(one when) bool { return w&one != 0 }
 
 // table is every probe, in the order in which a device goes through them.
-var table = []tableRow{
+var table = []*tableRow{
 	{
 		word: "port", class: ClassRead, when: always | inDoctor, about: "open the device, read its attributes and ports", run: probePort,
 		calls: []string{"ibv_open_device", "ibv_query_device", "ibv_query_port", "ibv_close_device"},
@@ -86,23 +86,23 @@ var table = []tableRow{
 	writeRow(qpUC), writeRow(qpRC),
 }
 
-func rtrRow(t qpType) tableRow {
-	return tableRow{
+func rtrRow(t qpType) *tableRow {
+	return &tableRow{
 		word: "rtr." + string(t), option: "rtr", qp: t, class: ClassTransition, about: "take a " + t.name() + " queue pair to RTR and RTS, sending nothing",
 		run: probeRTR, answer: (*session).echoNothing, calls: slices.Concat(connectCalls, closeCalls), ids: only(t.steps("rtr", "rts")...),
 	}
 }
 
-func pingpongRow(t qpType) tableRow {
-	return tableRow{
+func pingpongRow(t qpType) *tableRow {
+	return &tableRow{
 		word: "pingpong." + string(t), option: "pingpong", flag: "send messages there and back and check every byte", qp: t, class: ClassData, when: consent, about: "send messages there and back over " + t.name() + " and check every byte",
 		run: probePingpong, answer: (*session).echoRounds, calls: slices.Concat(connectCalls, []string{"ibv_post_recv", "ibv_post_send", "ibv_poll_cq"}, closeCalls),
 		ids: only(append(t.steps("rtr", "rts"), "pingpong."+string(t))...),
 	}
 }
 
-func writeRow(t qpType) tableRow {
-	return tableRow{
+func writeRow(t qpType) *tableRow {
+	return &tableRow{
 		word: "write." + string(t), option: "write", flag: "write into the peer's memory and check the target's bytes", qp: t, class: ClassData, when: consent, about: "write into the peer's memory over " + t.name() + " and check the target's bytes",
 		run: probeWrite, answer: (*session).watchTarget, calls: slices.Concat(connectCalls, []string{"ibv_post_send", "ibv_poll_cq"}, closeCalls),
 		ids: only(append(t.steps("rtr", "rts"), "op.rdma_write")...),
@@ -134,22 +134,24 @@ func mrIDs(r *request) []string {
 }
 
 // rowOf is the probe of a word. The answering end of one that two hosts take part
-// in has the same calls and ids, and its word with serve. before it.
-func rowOf(word string) (tableRow, bool) {
+// in has the same calls and ids, and its word with serve. before it. An unknown word
+// has an empty row.
+func rowOf(word string) (*tableRow, bool) {
 	if base, ok := strings.CutPrefix(word, "serve."); ok {
-		row, known := rowOf(base)
+		asking, known := rowOf(base)
+		row := *asking
 		row.word, row.run = word, probeEcho
-		return row, known && row.answer != nil && base == row.option+"."+string(row.qp)
+		return &row, known && row.answer != nil && base == row.option+"."+string(row.qp)
 	}
-	i := slices.IndexFunc(table, func(r tableRow) bool { return r.word == word })
+	i := slices.IndexFunc(table, func(r *tableRow) bool { return r.word == word })
 	if i < 0 {
-		return tableRow{}, false
+		return &tableRow{}, false
 	}
 	return table[i], true
 }
 
 // callsOf are a row's provider calls on a device, Thunderbolt or not.
-func (t tableRow) callsOf(thunderbolt bool) []string {
+func (t *tableRow) callsOf(thunderbolt bool) []string {
 	if thunderbolt && t.onTB != nil {
 		return t.onTB
 	}
@@ -157,7 +159,7 @@ func (t tableRow) callsOf(thunderbolt bool) []string {
 }
 
 // optionOf is the word of --only that asks for a row.
-func (t tableRow) optionOf() string {
+func (t *tableRow) optionOf() string {
 	if t.option != "" {
 		return t.option
 	}
@@ -165,7 +167,7 @@ func (t tableRow) optionOf() string {
 }
 
 // wordsWhere are the words of the rows that f picks, in the table's order.
-func wordsWhere(f func(tableRow) bool) []string {
+func wordsWhere(f func(*tableRow) bool) []string {
 	var words []string
 	for _, r := range table {
 		if f(r) {
@@ -177,7 +179,7 @@ func wordsWhere(f func(tableRow) bool) []string {
 
 // readWords are the preflight of all else.
 func readWords() []string {
-	return wordsWhere(func(r tableRow) bool { return r.class == ClassRead })
+	return wordsWhere(func(r *tableRow) bool { return r.class == ClassRead })
 }
 
 // Ask is a flag of probe that asks for a probe.

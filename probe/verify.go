@@ -43,7 +43,7 @@ const maxDifferences = 1000
 
 // verify runs the system's own tool and compares. A failure of it is no failure
 // of the run: it is what the field Error tells.
-func (r *run) verify(s hostfacts.System) {
+func (r *run) verify(s *hostfacts.System) {
 	v := &Verify{Tool: strings.Join(verifyTool, " "), Differences: []Difference{}}
 	r.doc.Verify = v
 	for _, o := range r.doc.Observations {
@@ -63,7 +63,7 @@ func (r *run) verify(s hostfacts.System) {
 
 // readTool runs the tool under a deadline. It may have printed devices before it
 // failed: at the first that it cannot open it gives up.
-func readTool(ctx context.Context, s hostfacts.System) ([]devinfo.Device, error) {
+func readTool(ctx context.Context, s *hostfacts.System) ([]devinfo.Device, error) {
 	if s.Run == nil {
 		return nil, fmt.Errorf("run %s: this system runs no outside programs", verifyTool[0])
 	}

@@ -231,8 +231,8 @@ func TestVerifyWhatOneSideLacks(t *testing.T) {
 
 // The tool as it may answer.
 func TestReadTool(t *testing.T) {
-	answer := func(out string, err error) hostfacts.System {
-		return hostfacts.System{Run: func(_ context.Context, name string, args ...string) ([]byte, error) {
+	answer := func(out string, err error) *hostfacts.System {
+		return &hostfacts.System{Run: func(_ context.Context, name string, args ...string) ([]byte, error) {
 			if name != "ibv_devinfo" || !slices.Equal(args, []string{"-v"}) {
 				t.Errorf("ran %s %v", name, args)
 			}
@@ -242,7 +242,7 @@ func TestReadTool(t *testing.T) {
 	failed := errors.New("run ibv_devinfo: exit status 255: Failed to open device")
 	for _, tt := range []struct {
 		name    string
-		system  hostfacts.System
+		system  *hostfacts.System
 		devices int
 		err     string
 	}{
@@ -253,7 +253,7 @@ func TestReadTool(t *testing.T) {
 		{"did not end", answer("", context.DeadlineExceeded), 0, "deadline"},
 		{"something else", answer("usage: ibv_devinfo\n", nil), 0, "before any hca_id"},
 		{"bytes that are no text", answer("hca_id:\tx\xff\n", nil), 1, ""},
-		{"no programs here", hostfacts.System{}, 0, "no outside programs"},
+		{"no programs here", &hostfacts.System{}, 0, "no outside programs"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			devices, err := readTool(context.Background(), tt.system)

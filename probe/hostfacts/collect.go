@@ -49,18 +49,18 @@ func reason(err error) string {
 type source struct {
 	name  string
 	facts []string
-	read  func(ctx context.Context, s System) part
+	read  func(ctx context.Context, s *System) part
 }
 
 // Collect reads everything: what Quick reads, and the slow rest. It returns
 // within CollectLimit, or by ctx's deadline when that is earlier; a source that
 // is not done by then is listed as not read. The list is sorted by fact.
-func Collect(ctx context.Context, s System) (*Host, []NotRead) {
+func Collect(ctx context.Context, s *System) (*Host, []NotRead) {
 	ctx, cancel := context.WithTimeout(ctx, CollectLimit)
 	defer cancel()
 	sources := append([]source{{
 		name: "files and system calls", facts: []string{"host"},
-		read: func(_ context.Context, s System) part {
+		read: func(_ context.Context, s *System) part {
 			h, missing := quick(s)
 			return part{apply: func(into *Host) { *into = *h }, missing: missing}
 		},
@@ -70,7 +70,7 @@ func Collect(ctx context.Context, s System) (*Host, []NotRead) {
 
 // gather runs the sources side by side and applies their parts in the order of
 // the list, so that the result does not depend on who was first.
-func gather(ctx context.Context, s System, sources []source) (*Host, []NotRead) {
+func gather(ctx context.Context, s *System, sources []source) (*Host, []NotRead) {
 	type answer struct {
 		index int
 		part  part
@@ -117,12 +117,12 @@ func gather(ctx context.Context, s System, sources []source) (*Host, []NotRead) 
 
 // Quick reads the cheap facts only: files and system calls, no program, no long
 // file. It opens no device. What it cannot read is absent.
-func Quick(s System) *Host {
+func Quick(s *System) *Host {
 	h, _ := quick(s)
 	return h
 }
 
-func quick(s System) (*Host, []NotRead) {
+func quick(s *System) (*Host, []NotRead) {
 	h, p := &Host{}, &part{}
 	switch s.OS {
 	case Linux:
@@ -147,7 +147,7 @@ func slowSources(os string) []source {
 
 // BootID names this boot of the machine; "" when it cannot be read. Linux:
 // /proc/sys/kernel/random/boot_id (random(4)); macOS: kern.bootsessionuuid.
-func BootID(s System) string {
+func BootID(s *System) string {
 	switch s.OS {
 	case Linux:
 		return s.text("proc/sys/kernel/random/boot_id")
@@ -158,7 +158,7 @@ func BootID(s System) string {
 }
 
 // common reads what both systems have.
-func common(s System, h *Host, p *part) {
+func common(s *System, h *Host, p *part) {
 	if s.EUID >= 0 {
 		h.EUID = ptr(s.EUID)
 	}

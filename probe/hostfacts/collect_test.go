@@ -65,20 +65,20 @@ func TestCollectEndsWhenFilesHang(t *testing.T) {
 func TestGatherKeepsTheOrderOfSources(t *testing.T) {
 	second := make(chan struct{})
 	sources := []source{
-		{"a", nil, func(context.Context, System) part {
+		{"a", nil, func(context.Context, *System) part {
 			<-second
 			return part{apply: func(h *Host) { h.Name, h.Kernel = "a", "a" }}
 		}},
-		{"b", nil, func(context.Context, System) part {
+		{"b", nil, func(context.Context, *System) part {
 			defer close(second)
 			return part{apply: func(h *Host) { h.Name = "b" }}
 		}},
-		{"nothing", []string{"x"}, func(context.Context, System) (p part) {
+		{"nothing", []string{"x"}, func(context.Context, *System) (p part) {
 			p.fail("x", "file", fs.ErrPermission)
 			return p
 		}},
 	}
-	h, missing := gather(t.Context(), System{}, sources)
+	h, missing := gather(t.Context(), &System{}, sources)
 	if h.Name != "b" || h.Kernel != "a" {
 		t.Errorf("name %q, kernel %q: the later source in the list must win", h.Name, h.Kernel)
 	}
@@ -90,13 +90,13 @@ func TestGatherKeepsTheOrderOfSources(t *testing.T) {
 // A source that comes back after the deadline must neither block nor write.
 func TestGatherLateSource(t *testing.T) {
 	release, applied := make(chan struct{}), atomic.Bool{}
-	late := source{"late", []string{"y", "z"}, func(context.Context, System) part {
+	late := source{"late", []string{"y", "z"}, func(context.Context, *System) part {
 		<-release
 		return part{apply: func(*Host) { applied.Store(true) }}
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, missing := gather(ctx, System{}, []source{late})
+	_, missing := gather(ctx, &System{}, []source{late})
 	close(release)
 	if d := cmp.Diff([]string{"y", "z"}, facts(missing)); d != "" || applied.Load() {
 		t.Errorf("applied %v, not read: %s", applied.Load(), d)
@@ -105,7 +105,7 @@ func TestGatherLateSource(t *testing.T) {
 
 func TestCollectWithoutAnything(t *testing.T) {
 	for _, os := range []string{Linux, MacOS} {
-		s := System{OS: os, Root: t.TempDir(), EUID: -1}
+		s := &System{OS: os, Root: t.TempDir(), EUID: -1}
 		h, missing := Collect(t.Context(), s)
 		if h.OS != os || h.MemlockKiB != nil || h.EUID != nil || h.Interfaces != nil || h.Routes != nil {
 			t.Errorf("%s: facts out of nothing: %+v", os, h)
@@ -119,7 +119,7 @@ func TestCollectWithoutAnything(t *testing.T) {
 			t.Errorf("%s: a boot id out of nothing", os)
 		}
 	}
-	h, missing := Collect(t.Context(), System{OS: "plan9"})
+	h, missing := Collect(t.Context(), &System{OS: "plan9"})
 	if h.OS != "" || len(missing) != 1 || missing[0].Source != runtime.GOOS {
 		t.Errorf("unknown system: %+v, %v", h, missing)
 	}

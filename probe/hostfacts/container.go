@@ -17,7 +17,7 @@ var containerWords = []string{"docker", "kubepods", "containerd", "libpod", "lxc
 
 // inContainer looks for what container managers leave behind. The pid namespace
 // decides where none of that is there.
-func inContainer(s System) bool {
+func inContainer(s *System) bool {
 	for _, f := range containerFiles {
 		if there, _ := s.exists(f); there {
 			return true
@@ -53,7 +53,7 @@ func containerCgroup(b []byte) bool {
 // netnsKind says what the network namespace is made of, as well as it can be
 // told from inside: macvlan, ipvlan, veth, host where a physical interface is
 // there, "" when nothing tells.
-func netnsKind(s System, container bool) string {
+func netnsKind(s *System, container bool) string {
 	self, err := os.Readlink(s.path("proc/self/ns/net"))
 	if err == nil && !container {
 		if first, err := os.Readlink(s.path("proc/1/ns/net")); err == nil && first == self {
@@ -79,7 +79,7 @@ func netnsKind(s System, container bool) string {
 
 // netdevKind reads DEVTYPE of uevent; a veth has none but is linked to an
 // interface of another number, and a physical one has a device.
-func netdevKind(s System, name string) string {
+func netdevKind(s *System, name string) string {
 	const dir = "sys/class/net"
 	b, _ := s.read(maxFile, dir, name, "uevent")
 	devtype := ""

@@ -26,7 +26,7 @@ var reportMarks = [][]byte{
 
 // readCrashReports lists the names of the reports that name the provider. Their
 // content stays where it is: it has paths and identifiers of its user.
-func readCrashReports(ctx context.Context, s System) (p part) {
+func readCrashReports(ctx context.Context, s *System) (p part) {
 	dirs := []string{"Library/Logs/DiagnosticReports"}
 	if home := s.env("HOME"); home != "" {
 		dirs = append([]string{strings.TrimPrefix(home, "/") + "/Library/Logs/DiagnosticReports"}, dirs...)
@@ -50,7 +50,7 @@ func readCrashReports(ctx context.Context, s System) (p part) {
 	return p
 }
 
-func crashReports(ctx context.Context, s System, dir string) ([]string, error) {
+func crashReports(ctx context.Context, s *System, dir string) ([]string, error) {
 	all, err := s.list(dir)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func archive(t testing.TB, file string) []entry {
 // load unpacks an archive and makes the system of it: root/ is the file tree,
 // links its symbolic links, run/ the outputs of programs by their arguments (a
 // prefix is enough), fail/ and hang/ those that fail and hang, sysctl the values.
-func load(t testing.TB, file string) System {
+func load(t testing.TB, file string) *System {
 	t.Helper()
 	entries := archive(t, file)
 	f := fixture{run: map[string]string{}, fail: map[string]string{}, hang: map[string]bool{}, sysctl: map[string][]byte{}}
@@ -99,8 +99,8 @@ type fixture struct {
 	sysctl    map[string][]byte
 }
 
-func (f fixture) system(root, system string) System {
-	s := System{
+func (f fixture) system(root, system string) *System {
+	s := &System{
 		OS: system, Root: root, EUID: 501, Machine: "x86_64", Run: f.program,
 		Env:     []string{"HOME=/Users/user", "USER=user", "NCCL_IB_GID_INDEX=1", "NCCL_IB_GID_INDEX=3", "SECRET=x", "UCX_TLS=rc\x1b[31m"},
 		Now:     func() time.Time { return time.Unix(1790000060, 0) },

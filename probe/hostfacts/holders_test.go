@@ -9,7 +9,7 @@ import (
 // Holders asks one program, on macOS only, and says when it gave no answer.
 func TestHolders(t *testing.T) {
 	asked := 0
-	s := System{OS: MacOS, Run: func(context.Context, string, ...string) ([]byte, error) {
+	s := &System{OS: MacOS, Run: func(context.Context, string, ...string) ([]byte, error) {
 		asked++
 		return nil, errors.New("no such program")
 	}}

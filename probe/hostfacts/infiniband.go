@@ -19,7 +19,7 @@ const (
 // infiniband reads the RDMA devices of the kernel (Documentation/ABI/stable/
 // sysfs-class-infiniband). Without the class directory no RDMA module is loaded
 // and the list is empty, which is known.
-func infiniband(s System, h *Host, p *part) {
+func infiniband(s *System, h *Host, p *part) {
 	names, err := s.list(classIB)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.missFile("sysfs_devices", classIB, err)
@@ -53,7 +53,7 @@ func infiniband(s System, h *Host, p *part) {
 }
 
 // uverbs maps devices to their nodes and reads the ABI of the driver behind each.
-func uverbs(s System, h *Host, p *part) {
+func uverbs(s *System, h *Host, p *part) {
 	nodes, err := s.list(classUverbs)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.missFile("uverbs_of_device", classUverbs, err)
@@ -73,7 +73,7 @@ func uverbs(s System, h *Host, p *part) {
 }
 
 // sysfsDevice reads one device without its GID tables.
-func sysfsDevice(s System, name string) SysfsDevice {
+func sysfsDevice(s *System, name string) SysfsDevice {
 	d := SysfsDevice{Ports: []SysfsPort{}}
 	d.NodeGUID = s.text(classIB, name, "node_guid")
 	_, kind, _ := strings.Cut(s.text(classIB, name, "node_type"), ": ")
@@ -85,7 +85,7 @@ func sysfsDevice(s System, name string) SysfsDevice {
 }
 
 // portNumbers lists the ports in the order of their numbers, not of their names.
-func portNumbers(s System, name string) []int {
+func portNumbers(s *System, name string) []int {
 	names, err := s.list(classIB, name, "ports")
 	if err != nil {
 		return nil
@@ -105,7 +105,7 @@ func portNumbers(s System, name string) []int {
 	return list
 }
 
-func sysfsPort(s System, name string, num int) SysfsPort {
+func sysfsPort(s *System, name string, num int) SysfsPort {
 	file := func(f string) string { return s.text(classIB, name, "ports", strconv.Itoa(num), f) }
 	p := SysfsPort{Num: num, State: portState(file("state")), PhysState: physState(file("phys_state"))}
 	p.LinkLayer = strings.ToLower(file("link_layer"))
@@ -117,7 +117,7 @@ func sysfsPort(s System, name string, num int) SysfsPort {
 
 // SysfsGIDs reads the GID table of a port: only the slots that are in use, with
 // type and netdev. An error means that the table cannot be read.
-func SysfsGIDs(s System, device string, port int) ([]SysfsGID, error) {
+func SysfsGIDs(s *System, device string, port int) ([]SysfsGID, error) {
 	if s.OS != Linux || strings.ContainsAny(device, "/\x00") || device == ".." || device == "." || device == "" {
 		return nil, fs.ErrNotExist
 	}
@@ -149,7 +149,7 @@ func SysfsGIDs(s System, device string, port int) ([]SysfsGID, error) {
 // netdevOf finds the network interface of a device's first port: what its GID
 // table names (right also for a bond), else the file parent of software devices
 // (rxe, siw), else the PCI function's interface. nil: it has none here.
-func netdevOf(s System, name string) *string {
+func netdevOf(s *System, name string) *string {
 	found := s.text(classIB, name, "ports/1", "gid_attrs/ndevs/0")
 	if found == "" {
 		found = s.text(classIB, name, "parent")
@@ -164,7 +164,7 @@ func netdevOf(s System, name string) *string {
 }
 
 // pciNetdev takes the interface of port 1; dev_port counts from 0.
-func pciNetdev(s System, name string) string {
+func pciNetdev(s *System, name string) string {
 	names, err := s.list(classIB, name, "device/net")
 	if err != nil || len(names) == 0 {
 		return ""

@@ -15,7 +15,7 @@ var kernelClasses = []string{
 	"IORDMAFamilyUC", "IOThunderboltXDomainService",
 }
 
-func readClassCount(ctx context.Context, s System) (p part) {
+func readClassCount(ctx context.Context, s *System) (p part) {
 	out, err := s.run(ctx, "ioclasscount", kernelClasses...)
 	counts := parseClassCount(out)
 	if err == nil && len(counts) == 0 {

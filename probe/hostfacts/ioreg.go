@@ -16,7 +16,7 @@ const maxProcesses = 256
 
 // Holders lists the processes that hold RDMA devices, as rdma_processes of Collect
 // does: on macOS only, by one program. The second result says what was not read.
-func Holders(ctx context.Context, s System) ([]Process, []NotRead) {
+func Holders(ctx context.Context, s *System) ([]Process, []NotRead) {
 	if s.OS != MacOS {
 		return nil, nil
 	}
@@ -24,7 +24,7 @@ func Holders(ctx context.Context, s System) ([]Process, []NotRead) {
 	return h.RDMAProcesses, missing
 }
 
-func readIOReg(ctx context.Context, s System) (p part) {
+func readIOReg(ctx context.Context, s *System) (p part) {
 	out, err := s.run(ctx, "ioreg", "-r", "-c", "AppleThunderboltRDMAInterface", "-l", "-w", "0")
 	var procs []Process
 	if err == nil {

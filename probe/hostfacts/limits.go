@@ -10,7 +10,7 @@ import (
 // nothing. Later files and lines win; a line for the user wins over one for all.
 // Groups are not resolved. A hard limit counts where there is no soft one, since
 // a user may raise up to it.
-func limitsMemlock(s System) string {
+func limitsMemlock(s *System) string {
 	files := []string{"etc/security/limits.conf"}
 	names, _ := s.list("etc/security/limits.d")
 	for _, n := range names {
@@ -31,7 +31,7 @@ func limitsMemlock(s System) string {
 }
 
 // userNames are the names by which limits.conf may speak of this user.
-func (s System) userNames() []string {
+func (s *System) userNames() []string {
 	names := []string{}
 	for _, v := range []string{"USER", "LOGNAME"} {
 		if n := s.env(v); n != "" {

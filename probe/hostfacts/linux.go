@@ -8,7 +8,7 @@ import (
 )
 
 // quickLinux reads procfs, sysfs, /dev and /etc/os-release.
-func quickLinux(s System, h *Host, p *part) {
+func quickLinux(s *System, h *Host, p *part) {
 	h.OS = Linux
 	common(s, h, p)
 	identityLinux(s, h, p)
@@ -38,7 +38,7 @@ func quickLinux(s System, h *Host, p *part) {
 	routesLinux(s, h, p)
 }
 
-func identityLinux(s System, h *Host, p *part) {
+func identityLinux(s *System, h *Host, p *part) {
 	h.Name = s.text("proc/sys/kernel/hostname")
 	h.Kernel = s.text("proc/sys/kernel/osrelease")
 	if h.Kernel == "" {
@@ -72,7 +72,7 @@ func identityLinux(s System, h *Host, p *part) {
 }
 
 // osRelease is ID and VERSION_ID of os-release(5): "debian 12".
-func osRelease(s System) string {
+func osRelease(s *System) string {
 	for _, file := range []string{"etc/os-release", "usr/lib/os-release"} {
 		b, err := s.read(maxFile, file)
 		if err != nil {
@@ -101,7 +101,7 @@ func parseOSRelease(b []byte) map[string]string {
 // specification 3.3). efivarfs puts four bytes of attributes before its one byte.
 const secureBootVar = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
-func secureBoot(s System) (bool, error) {
+func secureBoot(s *System) (bool, error) {
 	b, err := s.read(64, secureBootVar)
 	if err != nil {
 		return false, err
@@ -114,7 +114,7 @@ func secureBoot(s System) (bool, error) {
 
 // devNodes lists /dev/infiniband. Without the directory there are no nodes, and
 // that is known: the map is empty.
-func devNodes(s System, h *Host, p *part) {
+func devNodes(s *System, h *Host, p *part) {
 	const dir = "dev/infiniband"
 	names, err := s.list(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

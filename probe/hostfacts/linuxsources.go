@@ -18,13 +18,13 @@ func linuxSources() []source {
 	return []source{
 		{"modules.dep", []string{"modules_available"}, readModulesAvailable},
 		{"libibverbs and its providers", []string{"userspace_providers", "provider_files", "provider_abi_wanted"}, readProviders},
-		{"limits.conf", []string{"limits_conf_memlock"}, func(_ context.Context, s System) part {
+		{"limits.conf", []string{"limits_conf_memlock"}, func(_ context.Context, s *System) part {
 			value := limitsMemlock(s)
 			return part{apply: func(h *Host) { h.LimitsConfMemlock = value }}
 		}},
 		{"GID tables", []string{"sysfs"}, readGIDTables},
 		{"/proc/*/fd", []string{"rdma_processes"}, readHolders},
-		{"what needs more", nil, func(ctx context.Context, s System) (p part) {
+		{"what needs more", nil, func(ctx context.Context, s *System) (p part) {
 			_, p.missing = KernelLog(ctx, s)
 			p.miss("abi", "libibverbs", "a provider's range is inside its binary; the library names it when a device does not fit")
 			return p
@@ -32,7 +32,7 @@ func linuxSources() []source {
 	}
 }
 
-func readModulesAvailable(_ context.Context, s System) (p part) {
+func readModulesAvailable(_ context.Context, s *System) (p part) {
 	dir := "lib/modules/" + s.text("proc/sys/kernel/osrelease")
 	dep, err := s.read(maxBigFile, dir, "modules.dep")
 	if err != nil {
@@ -45,7 +45,7 @@ func readModulesAvailable(_ context.Context, s System) (p part) {
 }
 
 // readGIDTables fills the ports that the cheap pass found.
-func readGIDTables(ctx context.Context, s System) (p part) {
+func readGIDTables(ctx context.Context, s *System) (p part) {
 	devices, err := s.list(classIB)
 	if err != nil {
 		return p // the cheap pass has said so
@@ -80,7 +80,7 @@ func readGIDTables(ctx context.Context, s System) (p part) {
 
 // readHolders looks for processes that have a uverbs node open. Those of other
 // users cannot be looked into, which is said.
-func readHolders(ctx context.Context, s System) (p part) {
+func readHolders(ctx context.Context, s *System) (p part) {
 	pids, err := s.list("proc")
 	if err != nil {
 		p.missFile("rdma_processes", "proc", err)
@@ -115,7 +115,7 @@ func readHolders(ctx context.Context, s System) (p part) {
 }
 
 // uverbsHeld lists the nodes that a process has open: uverbs0, ...
-func uverbsHeld(s System, pid string) ([]string, error) {
+func uverbsHeld(s *System, pid string) ([]string, error) {
 	fds, err := s.list("proc", pid, "fd")
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ const maxLogLines = 50
 // transition to RTR, without the other facts: a command that is about to attempt
 // one asks before. nil is not read, with the reason; empty is read and clean. It
 // takes RunLimit at most, and never more than ctx allows.
-func KernelLog(ctx context.Context, s System) ([]string, []NotRead) {
+func KernelLog(ctx context.Context, s *System) ([]string, []NotRead) {
 	if s.OS != MacOS {
 		p := part{}
 		p.miss("kernel_log", "/dev/kmsg", "it needs privileges; dmesg as root shows it")
@@ -31,7 +31,7 @@ func KernelLog(ctx context.Context, s System) ([]string, []NotRead) {
 
 // readLogShow asks for this boot and, beside it, for the last hour: reading the
 // log of a machine that runs for weeks takes longer than we wait.
-func readLogShow(ctx context.Context, s System) (p part) {
+func readLogShow(ctx context.Context, s *System) (p part) {
 	spans := []string{"boot", "1h"}
 	found := make([][]string, len(spans))
 	errs := make([]error, len(spans))

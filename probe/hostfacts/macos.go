@@ -12,7 +12,7 @@ const addressManager = "Library/LaunchDaemons/io.exo.networksetup.plist"
 
 // quickMacOS reads sysctls, files and the interface list. Names: sysctl(3);
 // debug.rdma.version and kern.bootsessionuuid are known from public reports.
-func quickMacOS(s System, h *Host, p *part) {
+func quickMacOS(s *System, h *Host, p *part) {
 	h.OS = MacOS
 	common(s, h, p)
 	for _, f := range []struct {
@@ -63,7 +63,7 @@ func quickMacOS(s System, h *Host, p *part) {
 
 // macArch is the architecture of the machine. Under Rosetta uname says x86_64, so
 // only its arm64 can be believed.
-func macArch(s System) string {
+func macArch(s *System) string {
 	if arm, err := s.sysctlBool("hw.optional.arm64"); err == nil {
 		if arm {
 			return "arm64"
@@ -76,7 +76,7 @@ func macArch(s System) string {
 	return ""
 }
 
-func uptimeMacOS(s System, h *Host, p *part) {
+func uptimeMacOS(s *System, h *Host, p *part) {
 	b, err := s.sysctl("kern.boottime")
 	if err != nil {
 		p.fail("uptime_s", "sysctl kern.boottime", err)

@@ -22,7 +22,7 @@ func macOSSources() []source {
 		{"ioreg", []string{"rdma_processes"}, readIOReg},
 		{"log show", []string{"kernel_log"}, readLogShow},
 		{"DiagnosticReports", []string{"crash_reports"}, readCrashReports},
-		{"privacy database", nil, func(context.Context, System) part {
+		{"privacy database", nil, func(context.Context, *System) part {
 			p := part{}
 			p.miss("local_network_privacy", "TCC.db", "it needs Full Disk Access; a refused connection shows it")
 			return p
@@ -31,7 +31,7 @@ func macOSSources() []source {
 }
 
 // readRDMACtl goes by the text: its exit status is reported both as 0 and as not.
-func readRDMACtl(ctx context.Context, s System) (p part) {
+func readRDMACtl(ctx context.Context, s *System) (p part) {
 	out, err := s.run(ctx, "rdma_ctl", "status")
 	state := parseRDMACtl(out)
 	switch {
@@ -67,7 +67,7 @@ func parseRDMACtl(out []byte) string {
 
 // readThunderbolt joins two programs: the profiler knows receptacles and peers,
 // networksetup which interface belongs to a receptacle.
-func readThunderbolt(ctx context.Context, s System) (p part) {
+func readThunderbolt(ctx context.Context, s *System) (p part) {
 	var ports map[string]string
 	var portErr error
 	var both sync.WaitGroup
@@ -97,7 +97,7 @@ func readThunderbolt(ctx context.Context, s System) (p part) {
 	return p
 }
 
-func hardwarePorts(ctx context.Context, s System) (map[string]string, error) {
+func hardwarePorts(ctx context.Context, s *System) (map[string]string, error) {
 	out, err := s.run(ctx, "networksetup", "-listallhardwareports")
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func hardwarePorts(ctx context.Context, s System) (map[string]string, error) {
 	return parseHardwarePorts(out)
 }
 
-func readIfconfig(ctx context.Context, s System) (p part) {
+func readIfconfig(ctx context.Context, s *System) (p part) {
 	out, err := s.run(ctx, "ifconfig", "-a")
 	var c ifconfig
 	if err == nil {
@@ -129,7 +129,7 @@ func readIfconfig(ctx context.Context, s System) (p part) {
 
 // readManual asks how the Thunderbolt interfaces got their addresses, which
 // matters only where something resets manual ones.
-func readManual(ctx context.Context, s System) (p part) {
+func readManual(ctx context.Context, s *System) (p part) {
 	if there, _ := s.exists(addressManager); !there {
 		return p
 	}
@@ -168,7 +168,7 @@ func readManual(ctx context.Context, s System) (p part) {
 	return p
 }
 
-func readNetstat(ctx context.Context, s System) (p part) {
+func readNetstat(ctx context.Context, s *System) (p part) {
 	out, err := s.run(ctx, "netstat", "-rn")
 	var routes map[string]string
 	if err == nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // Native is the machine that this process runs on.
-func Native() System {
+func Native() *System {
 	env := os.Environ()
 	progEnv := programEnv(env)
-	return System{
+	return &System{
 		OS: Linux, Root: "/", Env: env, EUID: os.Geteuid(), Machine: unameMachine(),
 		Run: func(ctx context.Context, name string, args ...string) ([]byte, error) {
 			return program(ctx, progEnv, name, args...)

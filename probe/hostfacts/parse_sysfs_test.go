@@ -123,14 +123,14 @@ func TestHypervisorFlag(t *testing.T) {
 }
 
 // tree makes a file system of a few files and links.
-func tree(t *testing.T, files map[string]string, links string) System {
+func tree(t *testing.T, files map[string]string, links string) *System {
 	t.Helper()
 	root := t.TempDir()
 	for name, data := range files {
 		put(t, filepath.Join(root, name), []byte(data))
 	}
 	putLinks(t, root, links)
-	return System{OS: Linux, Root: root}
+	return &System{OS: Linux, Root: root}
 }
 
 func TestVirtualMachineByDMI(t *testing.T) {

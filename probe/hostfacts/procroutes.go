@@ -18,7 +18,7 @@ const (
 
 // routesLinux reads the main table. Policy routing may send a packet elsewhere:
 // other tables are not in these files.
-func routesLinux(s System, h *Host, p *part) {
+func routesLinux(s *System, h *Host, p *part) {
 	routes := map[string]string{}
 	read := false
 	for _, f := range []struct {

@@ -33,7 +33,7 @@ var wantedFormat = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // readProviders reads which providers are installed, which are configured, and
 // which private ABI the installed library asks for. The library is read as a
 // file and never loaded.
-func readProviders(_ context.Context, s System) (p part) {
+func readProviders(_ context.Context, s *System) (p part) {
 	entries, err := driverEntries(s)
 	entriesKnown := err == nil || errors.Is(err, fs.ErrNotExist)
 	if !entriesKnown {
@@ -57,7 +57,7 @@ func readProviders(_ context.Context, s System) (p part) {
 }
 
 // driverEntries reads the names after "driver" in libibverbs.d (libibverbs.md).
-func driverEntries(s System) ([]string, error) {
+func driverEntries(s *System) ([]string, error) {
 	entries := []string{}
 	names, err := s.list(driverDir)
 	if err != nil {
@@ -93,7 +93,7 @@ func parseDriverFile(b []byte) []string {
 }
 
 // libraryDirs adds Debian's directories of one architecture to libDirs.
-func libraryDirs(s System) []string {
+func libraryDirs(s *System) []string {
 	dirs := slices.Clone(libDirs)
 	for _, parent := range []string{"usr/lib", "lib"} {
 		names, err := s.list(parent)
@@ -111,7 +111,7 @@ func libraryDirs(s System) []string {
 
 // wantedABI returns "rdmav34" and the directory that the library looks into, if
 // its text names one; else why not.
-func wantedABI(s System, dirs []string) (abi, dir, why string) {
+func wantedABI(s *System, dirs []string) (abi, dir, why string) {
 	why = "it is in none of the library directories"
 	for _, d := range dirs {
 		b, err := s.read(maxBigFile, d, verbsSoname)
@@ -149,7 +149,7 @@ func parseWantedABI(b []byte) (abi, dir string) {
 // providerFiles lists the paths of all installed providers, sorted. Directories
 // that are links to one another (usr-merge) count once, by file name and content
 // directory: the first wins.
-func providerFiles(s System, dirs []string, named string) []string {
+func providerFiles(s *System, dirs []string, named string) []string {
 	files, seen := []string{}, map[string]bool{}
 	if named != "" {
 		dirs = append([]string{path.Dir(named)}, dirs...)

@@ -11,7 +11,7 @@ import (
 var errNoSysctl = errors.New("sysctl is not available")
 
 // sysctl returns a raw value; fs.ErrNotExist: this system has no such name.
-func (s System) sysctl(name string) ([]byte, error) {
+func (s *System) sysctl(name string) ([]byte, error) {
 	if s.Sysctl == nil {
 		return nil, errNoSysctl
 	}
@@ -24,7 +24,7 @@ func (s System) sysctl(name string) ([]byte, error) {
 }
 
 // sysctlText returns a string value; "" when it cannot be read.
-func (s System) sysctlText(name string) string {
+func (s *System) sysctlText(name string) string {
 	b, err := s.sysctl(name)
 	if err != nil {
 		return ""
@@ -41,7 +41,7 @@ func (s System) sysctlText(name string) string {
 // sysctlBool reads an int that is a truth value. A name that does not exist is
 // false: these names come with the feature (hw.optional.arm64,
 // sysctl.proc_translated, kern.hv_vmm_present).
-func (s System) sysctlBool(name string) (value bool, err error) {
+func (s *System) sysctlBool(name string) (value bool, err error) {
 	b, err := s.sysctl(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

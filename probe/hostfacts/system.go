@@ -73,7 +73,7 @@ var (
 	errLeft = errors.New("it could not be killed")
 )
 
-func (s System) run(ctx context.Context, name string, args ...string) ([]byte, error) {
+func (s *System) run(ctx context.Context, name string, args ...string) ([]byte, error) {
 	if s.Run == nil {
 		return nil, errNoRun
 	}
@@ -83,36 +83,36 @@ func (s System) run(ctx context.Context, name string, args ...string) ([]byte, e
 }
 
 // Program runs a program as the sources of facts do.
-func (s System) Program(ctx context.Context, name string, args ...string) ([]byte, error) {
+func (s *System) Program(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return s.run(ctx, name, args...)
 }
 
-func (s System) interfaces() ([]NetInterface, error) {
+func (s *System) interfaces() ([]NetInterface, error) {
 	list, err := s.Interfaces()
 	s.Record.interfaces(list, err)
 	return list, err
 }
 
-func (s System) now() time.Time {
+func (s *System) now() time.Time {
 	if s.Now == nil {
 		return time.Now()
 	}
 	return s.Now()
 }
 
-func (s System) path(elem ...string) string {
+func (s *System) path(elem ...string) string {
 	return filepath.Join(append([]string{s.Root}, elem...)...)
 }
 
 // read returns the content of a regular file, at most limit bytes of it. A FIFO
 // or a device in a file's place is an error: neither may hold us up.
-func (s System) read(limit int64, elem ...string) ([]byte, error) {
+func (s *System) read(limit int64, elem ...string) ([]byte, error) {
 	b, err := s.readFile(limit, elem...)
 	s.Record.file(filepath.Join(elem...), b, err)
 	return b, err
 }
 
-func (s System) readFile(limit int64, elem ...string) ([]byte, error) {
+func (s *System) readFile(limit int64, elem ...string) ([]byte, error) {
 	f, err := os.OpenFile(s.path(elem...), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (s System) readFile(limit int64, elem ...string) ([]byte, error) {
 
 // text returns a one-line file without its control characters; "" when it
 // cannot be read.
-func (s System) text(elem ...string) string {
+func (s *System) text(elem ...string) string {
 	b, err := s.read(maxFile, elem...)
 	if err != nil {
 		return ""
@@ -144,13 +144,13 @@ func (s System) text(elem ...string) string {
 }
 
 // list returns the sorted names in a directory.
-func (s System) list(elem ...string) ([]string, error) {
+func (s *System) list(elem ...string) ([]string, error) {
 	names, err := s.listNames(elem...)
 	s.Record.list(filepath.Join(elem...), names, err)
 	return names, err
 }
 
-func (s System) listNames(elem ...string) ([]string, error) {
+func (s *System) listNames(elem ...string) ([]string, error) {
 	d, err := os.Open(s.path(elem...))
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s System) listNames(elem ...string) ([]string, error) {
 }
 
 // linkBase returns the last element of a symbolic link's target, "" without one.
-func (s System) linkBase(elem ...string) string {
+func (s *System) linkBase(elem ...string) string {
 	t, err := os.Readlink(s.path(elem...))
 	if err != nil {
 		return ""
@@ -176,7 +176,7 @@ func (s System) linkBase(elem ...string) string {
 
 // exists tells a file that is there from one that is not; known is false when
 // neither can be said, as in a directory that may not be searched.
-func (s System) exists(elem ...string) (there, known bool) {
+func (s *System) exists(elem ...string) (there, known bool) {
 	_, err := os.Stat(s.path(elem...))
 	switch {
 	case err == nil:
@@ -188,7 +188,7 @@ func (s System) exists(elem ...string) (there, known bool) {
 }
 
 // env returns a variable of the environment, the last one as getenv has it.
-func (s System) env(name string) string {
+func (s *System) env(name string) string {
 	for i := len(s.Env) - 1; i >= 0; i-- {
 		if len(s.Env[i]) > len(name) && s.Env[i][:len(name)] == name && s.Env[i][len(name)] == '=' {
 			return s.Env[i][len(name)+1:]
@@ -199,7 +199,7 @@ func (s System) env(name string) string {
 
 // realDir is the directory with its links resolved, so that two names of one
 // directory are known to be the same.
-func (s System) realDir(elem ...string) string {
+func (s *System) realDir(elem ...string) string {
 	if real, err := filepath.EvalSymlinks(s.path(elem...)); err == nil {
 		return real
 	}

@@ -12,7 +12,7 @@ const busThunderbolt = "sys/bus/thunderbolt/devices"
 // without generation is another host (XDomain), D-R.N one of its services, whose
 // prtcid is the protocol. A machine without the bus has no facts of it. The
 // kernel's generation 4 means any USB4, so Thunderbolt 5 too: it says nothing here.
-func thunderboltLinux(s System, h *Host) {
+func thunderboltLinux(s *System, h *Host) {
 	names, err := s.list(busThunderbolt)
 	if err != nil || len(names) == 0 {
 		return
@@ -37,7 +37,7 @@ func thunderboltLinux(s System, h *Host) {
 	h.Thunderbolt = tb
 }
 
-func xdomainLink(s System, name string, all []string) Link {
+func xdomainLink(s *System, name string, all []string) Link {
 	l := Link{Peer: s.text(busThunderbolt, name, "device_name"), Port: name}
 	if l.Peer == "" {
 		l.Peer = "unnamed"

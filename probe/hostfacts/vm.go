@@ -10,7 +10,7 @@ var vmVendors = []string{
 
 // virtualMachine goes by the hypervisor bit of the processor (x86: CPUID
 // 1.ECX.31), else by DMI, else by the device tree. ok is false when none speaks.
-func virtualMachine(s System) (vm, ok bool) {
+func virtualMachine(s *System) (vm, ok bool) {
 	if b, err := s.read(maxBigFile, "proc/cpuinfo"); err == nil {
 		if vm, ok := hypervisorFlag(b); ok {
 			return vm, true
