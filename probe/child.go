@@ -61,7 +61,7 @@ func (s *session) run() error {
 			return nil
 		}
 		if s.req.Task == taskDevices {
-			asked := s.askWhich()
+			asked := s.askWhich(len(devices))
 			s.probe = taskDevices
 			s.streamDevices(devices, asked)
 		}

@@ -28,15 +28,20 @@ func (r *run) list(bound func() time.Duration) error {
 // takeList is list with a child that was started before.
 func (r *run) takeList(l *started, bound func() time.Duration) error {
 	a, err := l.wait()
-	r.beginWith(a, bound)
+	r.know(a)
+	r.beginBound(bound)
 	r.keepHostRows(append(a.rows, a.lost("", "", 0, hostIDs)...), a)
 	return err
 }
 
-// beginWith begins the run with the devices that a child has listed.
-func (r *run) beginWith(a *attempt, bound func() time.Duration) {
+// know takes over what a child has listed.
+func (r *run) know(a *attempt) {
 	r.takeListing(a)
 	r.choose()
+}
+
+// beginBound begins the run, once its devices are known.
+func (r *run) beginBound(bound func() time.Duration) {
 	r.doc.Run.BoundNS = bound().Nanoseconds()
 	r.begin()
 }
@@ -158,55 +163,54 @@ func (r *run) takeStream(a *attempt, names []string) int {
 
 // lockShared takes the locks of the listed devices, all at once, and names those
 // that can be read: with their locks, or where locks cannot be made at all. The
-// rows of the others say why not.
-func (r *run) lockShared() (names []string, unlock func()) {
+// rows of the others, which are still to be kept, say why not.
+func (r *run) lockShared() (names []string, unread []Observation, unlock func()) {
 	ctx, cancel := context.WithTimeout(r.ctx, r.opts.Timeout)
 	defer cancel()
-	locks, open := make([]*guard.Lock, len(r.doc.Devices)), make([]bool, len(r.doc.Devices))
+	locks, refused := make([]*guard.Lock, len(r.doc.Devices)), make([][]Observation, len(r.doc.Devices))
 	var wg sync.WaitGroup
 	for i, d := range r.doc.Devices {
 		if d.Listed {
-			wg.Go(func() { locks[i], open[i] = r.newDeviceRun(d).lockToRead(ctx) })
+			wg.Go(func() { locks[i], refused[i] = r.newDeviceRun(d).lockToRead(ctx) })
 		}
 	}
 	wg.Wait()
 	for i, d := range r.doc.Devices {
-		if open[i] {
+		if d.Listed && refused[i] == nil {
 			names = append(names, d.Name)
 		}
 	}
-	return names, func() {
+	return names, slices.Concat(refused...), func() {
 		for _, l := range locks {
 			l.Unlock()
 		}
 	}
 }
 
-// lockToRead takes the device's lock shared and tells whether it may be read.
-func (dr *deviceRun) lockToRead(ctx context.Context) (*guard.Lock, bool) {
+// lockToRead takes the device's lock shared, or makes the rows that say why it may
+// not be read.
+func (dr *deviceRun) lockToRead(ctx context.Context) (*guard.Lock, []Observation) {
 	row, _ := rowOf("port")
 	if c := dr.closedFor(row); c != nil {
-		dr.unread(Guarded, c.text(), c.data())
-		return nil, false
+		return nil, dr.unread(Guarded, c.text(), c.data())
 	}
 	lock, err := guard.LockDevice(ctx, dr.locks, dr.lockKeyOf(dr.name), true)
 	switch {
 	case err == nil || dr.goesOnUnlocked(err):
-		return lock, true
+		return lock, nil
 	case dr.ctx.Err() != nil:
-		dr.unread(Interrupted, "the run was interrupted", nil)
-	default:
-		detail, data := dr.busy(err)
-		dr.unread(Guarded, detail, data)
+		return nil, dr.unread(Interrupted, "the run was interrupted", nil)
 	}
-	return nil, false
+	detail, data := dr.busy(err)
+	return nil, dr.unread(Guarded, detail, data)
 }
 
-// unread keeps the rows of a device that a listing did not read.
-func (dr *deviceRun) unread(reason Reason, detail string, data map[string]any) {
+// unread makes the rows of a device that a listing does not read.
+func (dr *deviceRun) unread(reason Reason, detail string, data map[string]any) (rows []Observation) {
 	for _, id := range readIDs {
-		dr.observe(Observation{ID: id, Probe: taskDevices, Device: dr.name, Level: rdma.CapabilityUnknown, Reason: reason, Detail: detail, Data: data})
+		rows = append(rows, Observation{ID: id, Probe: taskDevices, Device: dr.name, Level: rdma.CapabilityUnknown, Reason: reason, Detail: detail, Data: data})
 	}
+	return rows
 }
 
 // mergeDevice adds what a child found out about a device.

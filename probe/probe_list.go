@@ -122,13 +122,16 @@ func (s *session) symbols(lib *rdma.Library) {
 // askWhich asks the parent which of the listed devices to read, where it left that
 // open: their locks come first. The parent closes its end when it has answered, or
 // is dead.
-func (s *session) askWhich() bool {
+func (s *session) askWhich(listed int) bool {
 	answer := s.child.Conn()
 	if answer == nil {
 		return false
 	}
 	defer answer.Close()
 	_ = s.child.Send(msgWhich, nil)
+	if listed > 0 {
+		_, _ = json.Marshal(Device{}) // while the parent locks them: what encodes a device is made once
+	}
 	b, err := io.ReadAll(answer)
 	if err != nil || len(b) == 0 || json.Unmarshal(b, s.req) != nil {
 		s.req.Devices = nil

@@ -56,8 +56,9 @@ type survey struct {
 	failed bool          // or will not be
 
 	asked  bool
-	names  []string // those that can be read
-	given  []string // those that the child was told to
+	names  []string      // those that can be read
+	given  []string      // those that the child was told to
+	unread []Observation // of the others
 	unlock func()
 }
 
@@ -88,7 +89,8 @@ func (s *survey) finish() error {
 	s.answer.Close()
 	rows := slices.DeleteFunc(slices.Clone(a.rows), func(o Observation) bool { return o.Device != "" })
 	if !s.asked {
-		s.beginWith(a, s.streamBound)
+		s.know(a)
+		s.beginBound(s.streamBound)
 		rows = append(rows, a.lost("", "", 0, hostIDs)...)
 	}
 	s.keepHostRows(rows, a)
@@ -96,9 +98,12 @@ func (s *survey) finish() error {
 		if err != nil {
 			return err
 		}
-		s.names, s.unlock = s.lockShared()
+		s.lock()
 	}
 	defer s.unlock()
+	for _, o := range s.unread {
+		s.observe(o)
+	}
 	if len(s.given) > 0 && (a.read > 0 || a.result.Outcome != guard.Completed || a.broken != "") {
 		s.names = s.names[s.takeStream(a, s.names):]
 	}
@@ -125,8 +130,18 @@ func (s *survey) which(a *attempt) {
 		return
 	}
 	s.asked = true
-	s.beginWith(a, s.streamBound)
-	s.names, s.unlock = s.lockShared()
+	s.know(a)
+	s.lock()
+	s.give()
+	s.beginBound(s.streamBound) // meanwhile it reads
+}
+
+// lock takes the locks of what is to be read.
+func (s *survey) lock() { s.names, s.unread, s.unlock = s.lockShared() }
+
+// give tells the child which devices to read.
+func (s *survey) give() {
+	defer s.answer.Close()
 	if len(s.names) == 0 || time.Since(s.began) > s.opts.Timeout/listingShare {
 		return
 	}
