@@ -128,10 +128,11 @@ func (s *session) askWhich(listed int) bool {
 		return false
 	}
 	defer answer.Close()
-	_ = s.child.Send(msgWhich, nil)
-	if listed > 0 {
-		_, _ = json.Marshal(Device{}) // while the parent locks them: what encodes a device is made once
+	if listed == 0 {
+		return true
 	}
+	_ = s.child.Send(msgWhich, nil)
+	_, _ = json.Marshal(Device{}) // while the parent locks them: what encodes a device is made once
 	b, err := io.ReadAll(answer)
 	if err != nil || len(b) == 0 || json.Unmarshal(b, s.req) != nil {
 		s.req.Devices = nil
