@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"runtime"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ func (r *run) start(q *request) *started {
 		defer close(s.done)
 		s.a, s.err = r.try(ctx, q, false, nil)
 	}()
+	runtime.Gosched() // the child first: what this process does meanwhile would only delay it
 	return s
 }
 
