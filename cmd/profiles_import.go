@@ -2,13 +2,12 @@ package cmd
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -148,7 +147,7 @@ func recordedCommands(records []byte, d *probe.Document) ([][]string, error) {
 	for id := range wanted {
 		return nil, &replay.CannotError{Where: bundle.LedgerFile, Why: fmt.Sprintf("it has no record of the run %q, whose rows the document has", id)}
 	}
-	slices.SortStableFunc(runs, func(x, y oneRun) int { return cmp.Compare(x.n, y.n) })
+	sort.SliceStable(runs, func(i, j int) bool { return runs[i].n < runs[j].n })
 	commands := make([][]string, len(runs))
 	for i, r := range runs {
 		commands[i] = r.command

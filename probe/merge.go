@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -271,7 +272,7 @@ func groupParts(parts []*part) []*hostGroup {
 		groups[g].parts = append(groups[g].parts, p)
 	}
 	for _, g := range groups {
-		slices.SortStableFunc(g.parts, func(a, b *part) int { return a.doc.Run.StartedAt.Compare(b.doc.Run.StartedAt) })
+		sort.SliceStable(g.parts, func(i, j int) bool { return g.parts[i].doc.Run.StartedAt.Before(g.parts[j].doc.Run.StartedAt) })
 	}
 	return groups
 }

@@ -158,9 +158,10 @@ func (g *hostGroup) rows(names map[string]string, allBuilds bool) []Observation 
 			all = append(all, r)
 		}
 	}
-	slices.SortFunc(all, func(a, b *mergedRow) int {
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
 		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.o.Run, b.o.Run), cmp.Compare(a.o.Seq, b.o.Seq),
-			cmp.Compare(a.o.ID, b.o.ID), cmp.Compare(a.o.Device, b.o.Device), cmp.Compare(a.o.Port, b.o.Port))
+			cmp.Compare(a.o.ID, b.o.ID), cmp.Compare(a.o.Device, b.o.Device), cmp.Compare(a.o.Port, b.o.Port)) < 0
 	})
 	rows := make([]Observation, len(all))
 	for i, r := range all {
@@ -195,12 +196,7 @@ func (g *hostGroup) conflicts(names map[string]string) []Conflict {
 		if !slices.ContainsFunc(rows, func(r *mergedRow) bool { return r.o.Level != rows[0].o.Level }) {
 			continue
 		}
-		slices.SortStableFunc(rows, func(a, b *mergedRow) int {
-			if a.newer(b) {
-				return -1
-			}
-			return 1
-		})
+		sort.SliceStable(rows, func(i, j int) bool { return rows[i].newer(rows[j]) })
 		c := Conflict{Device: names[k.identity], Port: k.port, ID: k.id, Probe: k.probe, OSBuild: k.build}
 		for _, r := range rows {
 			c.Seen = append(c.Seen, Sighting{Level: r.o.Level, File: r.part.file, Run: r.o.Run, Seq: r.o.Seq, StartedAt: r.o.StartedAt})

@@ -242,6 +242,9 @@ func (b *rebuilding) chosen() []*pastRow {
 		l := b.labels[p.identity]
 		return l == nil || !b.all && p.build != b.builds[l.host]
 	})
-	slices.SortFunc(rows, func(x, y *pastRow) int { return cmp.Or(cmp.Compare(x.n, y.n), cmp.Compare(x.seq, y.seq)) })
+	sort.Slice(rows, func(i, j int) bool {
+		x, y := rows[i], rows[j]
+		return x.n < y.n || x.n == y.n && x.seq < y.seq
+	})
 	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -160,11 +161,9 @@ func (r *Redactor) namePattern() *regexp.Regexp {
 	for n := range r.names {
 		all = append(all, regexp.QuoteMeta(n))
 	}
-	slices.SortFunc(all, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return len(a) > len(b) || len(a) == len(b) && a < b
 	})
 	return regexp.MustCompile("(?i:" + strings.Join(all, "|") + ")")
 }

@@ -3,6 +3,7 @@ package selftest
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"unsafe"
 
 	"rdmaprobe/rdma"
@@ -75,7 +76,8 @@ func (c *caller) callback() (string, error) {
 	for i := range numbers {
 		numbers[i] = uint64(i) * 0x9e3779b97f4a7c15 // in no order
 	}
-	expected := slices.Sorted(slices.Values(numbers))
+	expected := slices.Clone(numbers)
+	sort.Slice(expected, func(i, j int) bool { return expected[i] < expected[j] })
 	calls := 0
 	order := cfunc.Callback(func(a, b *uint64) int32 {
 		calls++

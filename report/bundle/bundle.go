@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
+	"sort"
 	"sync"
 	"time"
 
@@ -88,8 +88,9 @@ func (b *Bundle) Add(name, what string, data []byte) error {
 	if err := b.mayAdd(name, int64(len(data))); err != nil {
 		return err
 	}
-	i, _ := slices.BinarySearchFunc(b.Manifest.Files, name, func(f File, name string) int { return strings.Compare(f.Name, name) })
-	b.Manifest.Files = slices.Insert(b.Manifest.Files, i, File{Name: name, Bytes: int64(len(data)), SHA256: sum(data), What: report.Clean(what)})
+	files := append(b.Manifest.Files, File{Name: name, Bytes: int64(len(data)), SHA256: sum(data), What: report.Clean(what)})
+	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
+	b.Manifest.Files = files
 	b.Files[name] = data
 	return nil
 }
