@@ -53,16 +53,16 @@ func TestConstantsAreTheHeaders(t *testing.T) {
 // The names of statuses, opcodes and states are the header's enumerators.
 func TestNamesAreTheHeaders(t *testing.T) {
 	var claims []claim
-	for prefix, names := range map[string]map[int32]string{
+	for prefix, all := range map[string]names{
 		"IBV_WC_": wcStatuses, "IBV_QPS_": qpStates, "IBV_QPT_": qpTypes,
 	} {
-		for number, name := range names {
-			claims = append(claims, claim{prefix + name, int64(number)})
+		for _, n := range all {
+			claims = append(claims, claim{prefix + n.name, n.value})
 		}
 	}
-	for number, name := range wcOpcodes {
-		if name != "ATOMIC_WRITE" { // newer than some headers
-			claims = append(claims, claim{"IBV_WC_" + name, int64(number)})
+	for _, n := range wcOpcodes {
+		if n.name != "ATOMIC_WRITE" { // newer than some headers
+			claims = append(claims, claim{"IBV_WC_" + n.name, n.value})
 		}
 	}
 	for _, b := range qpAttrBits {

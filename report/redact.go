@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -137,13 +138,13 @@ type place struct {
 }
 
 // freeForm are the fields whose contents have no fixed form.
-var freeForm = map[string]bool{"params": true, "data": true, "value": true}
+var freeForm = []string{"params", "data", "value"}
 
 // openMaps are the objects whose keys are names, not fields.
-var openMaps = map[string]bool{
-	"symbols": true, "params": true, "data": true, "hardware_ports": true, "bridges": true, "interfaces": true, "routes": true,
-	"dev_infiniband": true, "uverbs_access": true, "uverbs_of_device": true, "modules_available": true, "abi": true, "kernel_abi": true,
-	"driver": true, "netdev_of_device": true, "rdma_link": true, "sysfs": true, "env": true, "ioclasscount": true, "value": true,
+var openMaps = []string{
+	"symbols", "params", "data", "hardware_ports", "bridges", "interfaces", "routes",
+	"dev_infiniband", "uverbs_access", "uverbs_of_device", "modules_available", "abi", "kernel_abi",
+	"driver", "netdev_of_device", "rdma_link", "sysfs", "env", "ioclasscount", "value",
 }
 
 func (r *Redactor) walk(v any, at place) any {
@@ -158,10 +159,10 @@ func (r *Redactor) walk(v any, at place) any {
 			v[i] = r.walk(v[i], at)
 		}
 	case map[string]any:
-		open := at.data || openMaps[at.key] && at.parent != at.key
+		open := at.data || slices.Contains(openMaps, at.key) && at.parent != at.key
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			name, below := k, place{key: k, parent: at.key, data: at.data || freeForm[at.key]}
+			name, below := k, place{key: k, parent: at.key, data: at.data || slices.Contains(freeForm, at.key)}
 			if open && !(below.data && ownKey().MatchString(k)) {
 				name = r.Text(k)
 			}
@@ -200,14 +201,14 @@ func (r *Redactor) field(s string, at place) string {
 		return r.pathField(s)
 	case at.parent == "env":
 		return r.env(at.key, s)
-	case versionKeys[at.key] && versionText().MatchString(s):
+	case slices.Contains(versionKeys, at.key) && versionText().MatchString(s):
 		return s
 	}
 	return r.Text(s)
 }
 
 // versionKeys hold what identifies a build, which many machines have.
-var versionKeys = map[string]bool{"version": true, "commit": true, "go": true, "id": true}
+var versionKeys = []string{"version", "commit", "go", "id"}
 
 var versionText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(v?\d+\.\d+(\.\d+)?(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.]+)?|\(devel\)|go\d+\.\d+(\.\d+)?|[0-9a-f]{40}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)

@@ -43,7 +43,7 @@ const shortest = 3
 
 func (r *Redactor) knowName(name, standIn string) {
 	name = strings.ToLower(name)
-	if utf8.RuneCountInString(name) < shortest || vocabulary()[name] || commonUser[name] || r.names[name] != "" {
+	if utf8.RuneCountInString(name) < shortest || vocabulary()[name] || slices.Contains(commonUser, name) || r.names[name] != "" {
 		return
 	}
 	r.names[name], r.finds = standIn, nil
@@ -64,11 +64,11 @@ func (r *Redactor) knowHost(name string) {
 }
 
 // commonUser are users that every machine has.
-var commonUser = map[string]bool{"root": true, "nobody": true, "daemon": true, "shared": true, "admin": true, "user": true}
+var commonUser = []string{"root", "nobody", "daemon", "shared", "admin", "user"}
 
 // user stands in for a user name.
 func (r *Redactor) user(s string) string {
-	if commonUser[strings.ToLower(s)] {
+	if slices.Contains(commonUser, strings.ToLower(s)) {
 		return s
 	}
 	return r.word("user-", strings.ToLower(s), 8)

@@ -3,23 +3,24 @@ package report
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // systemRoots are folders whose contents every machine of a kind has; what lies
 // elsewhere was named by somebody.
-var systemRoots = map[string]bool{
-	"usr": true, "lib": true, "lib64": true, "lib32": true, "etc": true, "dev": true, "sys": true, "proc": true, "bin": true, "sbin": true,
-	"System": true, "Library": true, "opt": true, "boot": true, "run": true, "var": true, "Applications": true, "cores": true,
+var systemRoots = []string{
+	"usr", "lib", "lib64", "lib32", "etc", "dev", "sys", "proc", "bin", "sbin",
+	"System", "Library", "opt", "boot", "run", "var", "Applications", "cores",
 }
 
 // plainNames are parts of paths that say nothing about anybody.
-var plainNames = map[string]bool{
-	"": true, ".": true, "..": true, "~": true, "home": true, "Users": true, "root": true, "tmp": true, "private": true, "var": true, "folders": true, "mnt": true,
-	"srv": true, "data": true, "nfs": true, "net": true, "work": true, "scratch": true, "media": true, "Volumes": true, "Shared": true, ".local": true,
-	"state": true, "share": true, ".config": true, ".cache": true, "Library": true, "Application": true, "Application Support": true,
-	"rdmaprobe": true, "bin": true, "lib": true, "src": true, "sim": true, "locks": true, "evidence.jsonl": true, "rdmaprobe.exe": true,
+var plainNames = []string{
+	"", ".", "..", "~", "home", "Users", "root", "tmp", "private", "var", "folders", "mnt",
+	"srv", "data", "nfs", "net", "work", "scratch", "media", "Volumes", "Shared", ".local",
+	"state", "share", ".config", ".cache", "Library", "Application", "Application Support",
+	"rdmaprobe", "bin", "lib", "src", "sim", "locks", "evidence.jsonl", "rdmaprobe.exe",
 }
 
 // libraryName is a shared library's name.
@@ -28,9 +29,9 @@ var libraryName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // knownExt are endings that say what a file is.
-var knownExt = map[string]bool{
-	".json": true, ".jsonl": true, ".txt": true, ".log": true, ".html": true, ".md": true, ".prom": true, ".xml": true, ".so": true,
-	".dylib": true, ".conf": true, ".sh": true, ".ips": true, ".gz": true,
+var knownExt = []string{
+	".json", ".jsonl", ".txt", ".log", ".html", ".md", ".prom", ".xml", ".so",
+	".dylib", ".conf", ".sh", ".ips", ".gz",
 }
 
 // limitsFolder is a system's folder whose files are named by its administrators.
@@ -38,11 +39,11 @@ const limitsFolder = "etc/security/limits.d/"
 
 // part stands in for one name in a path.
 func (r *Redactor) part(s string) string {
-	if plainNames[s] || libraryName().MatchString(s) {
+	if slices.Contains(plainNames, s) || libraryName().MatchString(s) {
 		return s
 	}
 	ext := path.Ext(s)
-	if !knownExt[ext] {
+	if !slices.Contains(knownExt, ext) {
 		ext = ""
 	}
 	return r.word("path-", s, 6) + ext
@@ -70,7 +71,7 @@ func (r *Redactor) path(s string) string {
 	case root == "home" || root == "Users":
 		user, more, deeper := strings.Cut(below, "/")
 		out := "/" + root + "/" + r.user(user)
-		if plainNames[user] {
+		if slices.Contains(plainNames, user) {
 			out = "/" + root + "/" + user
 		}
 		if deeper {
@@ -81,7 +82,7 @@ func (r *Redactor) path(s string) string {
 		return "/" + r.parts(rest)
 	case strings.HasPrefix(rest, limitsFolder):
 		return "/" + limitsFolder + r.part(rest[len(limitsFolder):])
-	case systemRoots[root]:
+	case slices.Contains(systemRoots, root):
 		return "/" + r.systemParts(rest)
 	}
 	return "/" + r.parts(rest)
@@ -149,7 +150,7 @@ func (r *Redactor) pathField(s string) string {
 	switch {
 	case strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/"):
 		return r.path(s)
-	case strings.Contains(s, "/") || knownExt[path.Ext(s)]:
+	case strings.Contains(s, "/") || slices.Contains(knownExt, path.Ext(s)):
 		return r.parts(s)
 	case strings.Contains(s, `\`):
 		return strings.ReplaceAll(r.parts(strings.ReplaceAll(s, `\`, "/")), "/", `\`)
@@ -179,7 +180,7 @@ func (r *Redactor) env(name, value string) string {
 }
 
 // pathFlags are flags that name a file.
-var pathFlags = map[string]bool{"--store": true, "--library": true, "--out": true, "--provider": true, "--bundle": true}
+var pathFlags = []string{"--store", "--library", "--out", "--provider", "--bundle"}
 
 var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--?[a-z]{1,12}(-[a-z]{1,12})*$`) })
 
@@ -216,7 +217,7 @@ func (r *Redactor) argument(flag, s string) string {
 		return s
 	case flag == "--redact-key":
 		return "***"
-	case pathFlags[flag], strings.ContainsAny(s, `/\`), knownExt[path.Ext(s)]:
+	case slices.Contains(pathFlags, flag), strings.ContainsAny(s, `/\`), slices.Contains(knownExt, path.Ext(s)):
 		return r.pathField(s)
 	}
 	return r.Text(s)

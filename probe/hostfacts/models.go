@@ -1,6 +1,7 @@
 package hostfacts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,15 +27,15 @@ func speedGeneration(gbps float64) int {
 // identifiers, which agree on them: MacBook Pro with M4 Pro, M4 Max and M5 Max, Mac
 // Studio with M4 Max and M3 Ultra, Mac mini with M4 Pro. The table is used only
 // where no speed tells, and a model that is not in it stays unknown.
-var thunderbolt5Models = map[string]bool{
-	"Mac15,14": true, "Mac16,5": true, "Mac16,6": true, "Mac16,7": true,
-	"Mac16,8": true, "Mac16,9": true, "Mac16,11": true, "Mac17,6": true, "Mac17,7": true,
+var thunderbolt5Models = []string{
+	"Mac15,14", "Mac16,5", "Mac16,6", "Mac16,7",
+	"Mac16,8", "Mac16,9", "Mac16,11", "Mac17,6", "Mac17,7",
 }
 
 // thunderbolt4Models are the others of the same families.
-var thunderbolt4Models = map[string]bool{
-	"Mac16,1": true, "Mac16,2": true, "Mac16,3": true, "Mac16,10": true,
-	"Mac16,12": true, "Mac16,13": true, "Mac17,2": true,
+var thunderbolt4Models = []string{
+	"Mac16,1", "Mac16,2", "Mac16,3", "Mac16,10",
+	"Mac16,12", "Mac16,13", "Mac17,2",
 }
 
 // modelGeneration is the generation of a Mac by its model identifier (hw.model),
@@ -43,9 +44,9 @@ var thunderbolt4Models = map[string]bool{
 // with M3 Ultra.
 func modelGeneration(model string) int {
 	switch {
-	case thunderbolt5Models[model]:
+	case slices.Contains(thunderbolt5Models, model):
 		return 5
-	case thunderbolt4Models[model]:
+	case slices.Contains(thunderbolt4Models, model):
 		return 4
 	}
 	family, minor, ok := strings.Cut(strings.TrimPrefix(model, "Mac"), ",")

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -159,7 +160,7 @@ func Body[T interface{ Check() error }](m Message, typ string) (T, error) {
 func (m *Message) read(typ string, v any) error {
 	if m.Type != typ {
 		code := CodeInvalid
-		if !known[m.Type] {
+		if !slices.Contains(known, m.Type) {
 			code = CodeUnknown
 		}
 		return &Failure{code, fmt.Sprintf("the other end sent %.20q where %s was expected", m.Type, typ)}
@@ -180,10 +181,10 @@ func Expect[T interface{ Check() error }](c *Conn, typ string, limit time.Durati
 	return Body[T](m, typ)
 }
 
-var known = map[string]bool{
-	TypeHello: true, TypeError: true, TypePorts: true, TypeNonce: true, TypePaired: true, TypeSelect: true, TypeSelected: true,
-	TypeTask: true, TypeReady: true, TypeEndpoint: true, TypePrepared: true, TypeRound: true, TypeEnd: true, TypeWritten: true,
-	TypeResults: true, TypeDone: true, TypeBye: true,
+var known = []string{
+	TypeHello, TypeError, TypePorts, TypeNonce, TypePaired, TypeSelect, TypeSelected,
+	TypeTask, TypeReady, TypeEndpoint, TypePrepared, TypeRound, TypeEnd, TypeWritten,
+	TypeResults, TypeDone, TypeBye,
 }
 
 // Watch cancels the returned context when the other end goes away, while nothing

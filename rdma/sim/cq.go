@@ -39,7 +39,7 @@ type completion struct {
 func createCQ(h *abi.Context, cqe int32, cqContext uintptr, ch *abi.CompChannel, vector int32) *abi.CQ {
 	c := contexts.find(h)
 	if c == nil {
-		return failNull[abi.CQ](errEINVAL)
+		return failNull[*abi.CQ](errEINVAL)
 	}
 	v := c.dev.consult(verbCreateCQ, newRequest())
 	if v.done {
@@ -48,22 +48,22 @@ func createCQ(h *abi.Context, cqe int32, cqContext uintptr, ch *abi.CompChannel,
 	var events *channel
 	if ch != nil {
 		if events = channels.find(ch); events == nil || events.ctx != c {
-			return failNull[abi.CQ](errEINVAL)
+			return failNull[*abi.CQ](errEINVAL)
 		}
 	}
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
 	switch {
 	case c.dev.dead():
-		return failNull[abi.CQ](errESRCH)
+		return failNull[*abi.CQ](errESRCH)
 	case cqe < 1 || int64(cqe) > c.dev.limit("max_cqe") || vector < 0 || vector >= h.NumCompVectors:
-		return failNull[abi.CQ](errEINVAL)
+		return failNull[*abi.CQ](errEINVAL)
 	case c.dev.full("live_cq", "max_cq"):
-		return failNull[abi.CQ](c.dev.exhausted())
+		return failNull[*abi.CQ](c.dev.exhausted())
 	}
 	o := newObject[abi.CQ]()
 	if o == nil {
-		return failNull[abi.CQ](errENOMEM)
+		return failNull[*abi.CQ](errENOMEM)
 	}
 	*o = abi.CQ{Context: h, Channel: ch, CQContext: cqContext, Handle: c.p.nextHandle(), CQE: cqe}
 	v.fill(unsafe.Slice((*byte)(unsafe.Pointer(&o.CQE)), unsafe.Sizeof(o.CQE)))
@@ -209,14 +209,14 @@ type channel struct {
 func createCompChannel(h *abi.Context) *abi.CompChannel {
 	c := contexts.find(h)
 	if c == nil {
-		return failNull[abi.CompChannel](errEINVAL)
+		return failNull[*abi.CompChannel](errEINVAL)
 	}
 	if c.dev.consult(verbCreateCompChannel, newRequest()).done {
 		return nil
 	}
 	var fds [2]int
 	if err := syscall.Pipe(fds[:]); err != nil {
-		return failNull[abi.CompChannel](errEMFILE)
+		return failNull[*abi.CompChannel](errEMFILE)
 	}
 	syscall.CloseOnExec(fds[0])
 	syscall.CloseOnExec(fds[1])
@@ -224,7 +224,7 @@ func createCompChannel(h *abi.Context) *abi.CompChannel {
 	if o == nil || syscall.SetNonblock(fds[1], true) != nil {
 		syscall.Close(fds[0])
 		syscall.Close(fds[1])
-		return failNull[abi.CompChannel](errENOMEM)
+		return failNull[*abi.CompChannel](errENOMEM)
 	}
 	*o = abi.CompChannel{Context: h, FD: int32(fds[0])}
 	c.p.mu.Lock()

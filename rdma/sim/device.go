@@ -173,13 +173,13 @@ type deviceList struct {
 // listDevices is ibv_get_device_list. p is nil when the provider was closed.
 func (p *Provider) listDevices(n *int32) unsafe.Pointer {
 	if p == nil {
-		return unsafe.Pointer(failNull[byte](errEINVAL))
+		return unsafe.Pointer(failNull[*byte](errEINVAL))
 	}
 	for _, line := range p.profile.Library.Stderr {
 		writeRaw(2, line+"\n", 1)
 	}
 	if l := p.profile.DeviceList; l != nil && l.Errno != nil {
-		return unsafe.Pointer(failNull[byte](l.number))
+		return unsafe.Pointer(failNull[*byte](l.number))
 	}
 	var listed []*device
 	count := make([]byte, 4)
@@ -198,7 +198,7 @@ func (p *Provider) listDevices(n *int32) unsafe.Pointer {
 	size := uintptr(len(listed)+1) * unsafe.Sizeof(uintptr(0))
 	memory := allocate(size)
 	if memory == nil {
-		return unsafe.Pointer(failNull[byte](errENOMEM))
+		return unsafe.Pointer(failNull[*byte](errENOMEM))
 	}
 	for i, d := range listed {
 		unsafe.Slice((**abi.Device)(memory), len(listed))[i] = d.h
@@ -262,14 +262,14 @@ var lastOpened atomic.Pointer[device]
 func openDevice(h *abi.Device) *abi.Context {
 	d := devices.find(h)
 	if d == nil {
-		return failNull[abi.Context](errEINVAL)
+		return failNull[*abi.Context](errEINVAL)
 	}
 	if d.consult(verbOpenDevice, newRequest()).done {
 		return nil
 	}
 	c := newObject[abi.Context]()
 	if c == nil {
-		return failNull[abi.Context](errENOMEM)
+		return failNull[*abi.Context](errENOMEM)
 	}
 	*c = abi.Context{Device: h, CmdFD: -1, AsyncFD: -1, NumCompVectors: 1}
 	for v, address := range callbacks().ops {

@@ -49,10 +49,10 @@ func (v verb) fail(errno int32) int32 {
 	return -1
 }
 
-// failNull is NULL with errno.
-func failNull[T any](errno int32) *T {
+// failNull is NULL with errno, as the pointer P.
+func failNull[P any](errno int32) P {
 	if errno != 0 {
 		*errnoLocation() = errno
 	}
-	return nil
+	return *new(P)
 }

@@ -30,7 +30,7 @@ type region struct {
 func allocPD(h *abi.Context) *abi.PD {
 	c := contexts.find(h)
 	if c == nil {
-		return failNull[abi.PD](errEINVAL)
+		return failNull[*abi.PD](errEINVAL)
 	}
 	if c.dev.consult(verbAllocPD, newRequest()).done {
 		return nil
@@ -39,13 +39,13 @@ func allocPD(h *abi.Context) *abi.PD {
 	defer c.p.mu.Unlock()
 	switch {
 	case c.dev.dead():
-		return failNull[abi.PD](errESRCH)
+		return failNull[*abi.PD](errESRCH)
 	case c.dev.full("live_pd", "max_pd"):
-		return failNull[abi.PD](c.dev.exhausted())
+		return failNull[*abi.PD](c.dev.exhausted())
 	}
 	o := newObject[abi.PD]()
 	if o == nil {
-		return failNull[abi.PD](errENOMEM)
+		return failNull[*abi.PD](errENOMEM)
 	}
 	*o = abi.PD{Context: h, Handle: c.p.nextHandle()}
 	domains.add(o, &domain{p: c.p, ctx: c, h: o})
@@ -111,7 +111,7 @@ func regMR(h *abi.PD, addr, length uintptr, access int32) *abi.MR {
 	}
 	o := domains.find(h)
 	if o == nil {
-		return failNull[abi.MR](errEINVAL)
+		return failNull[*abi.MR](errEINVAL)
 	}
 	v := o.ctx.dev.consult(verbRegMR, q)
 	if v.done {
@@ -121,11 +121,11 @@ func regMR(h *abi.PD, addr, length uintptr, access int32) *abi.MR {
 	defer o.p.mu.Unlock()
 	r := &region{p: o.p, pd: o, addr: uint64(addr), length: uint64(length), access: access}
 	if errno, ok := r.refused(); !ok {
-		return failNull[abi.MR](errno)
+		return failNull[*abi.MR](errno)
 	}
 	r.h = newObject[abi.MR]()
 	if r.h == nil {
-		return failNull[abi.MR](errENOMEM)
+		return failNull[*abi.MR](errENOMEM)
 	}
 	*r.h = abi.MR{Context: o.ctx.h, PD: h, Addr: addr, Length: length, Handle: o.p.nextHandle()}
 	r.h.LKey, r.h.RKey = r.keys(v.rule)

@@ -62,7 +62,7 @@ func createQP(h *abi.PD, init *rdma.IbvQPInitAttr) *abi.QP {
 	}
 	o := domains.find(h)
 	if o == nil || init == nil {
-		return failNull[abi.QP](errEINVAL)
+		return failNull[*abi.QP](errEINVAL)
 	}
 	v := o.ctx.dev.consult(verbCreateQP, r)
 	if v.done {
@@ -74,16 +74,16 @@ func createQP(h *abi.PD, init *rdma.IbvQPInitAttr) *abi.QP {
 	d := o.ctx.dev
 	switch {
 	case d.dead():
-		return failNull[abi.QP](errESRCH)
+		return failNull[*abi.QP](errESRCH)
 	case send == nil || recv == nil || send.ctx != o.ctx || recv.ctx != o.ctx || send.leaving || recv.leaving || init.SRQ != 0 || !d.grants(init):
-		return failNull[abi.QP](errEINVAL)
+		return failNull[*abi.QP](errEINVAL)
 	case d.full("live_qp", "max_qp"):
-		return failNull[abi.QP](errEBUSY)
+		return failNull[*abi.QP](errEBUSY)
 	}
 	q := &queuePair{p: o.p, pd: o, send: send, recv: recv, qpType: init.QPType, sigAll: init.SQSigAll != 0, initContext: init.QPContext}
 	q.h = newObject[abi.QP]()
 	if q.h == nil {
-		return failNull[abi.QP](errENOMEM)
+		return failNull[*abi.QP](errENOMEM)
 	}
 	v.fill(unsafe.Slice((*byte)(unsafe.Pointer(&init.Cap)), unsafe.Sizeof(init.Cap)))
 	q.cap = init.Cap

@@ -4,15 +4,18 @@ package sim
 
 import (
 	"sync"
+	"unsafe"
 
 	"rdmaprobe/rdma/internal/abi"
 )
 
 // registry finds the object behind a handle. It is one for the process, since
-// callbacks are. Handle and object are pointers: their code is compiled once.
-type registry[H, T comparable] struct {
+// callbacks are. H and T are pointers. They are no more than any, and the key is an
+// address, so that the code is compiled once for all: the compiler has one form for
+// all pointers, but not of those that must be comparable.
+type registry[H, T any] struct {
 	mu sync.RWMutex
-	m  map[H]T
+	m  map[unsafe.Pointer]T
 }
 
 var (
@@ -29,20 +32,24 @@ var (
 // find returns the object of a handle, nil when there is none. A NULL handle
 // crashes as it would in C, where the caller reads through it.
 func (r *registry[H, T]) find(h H) T {
-	if h == *new(H) {
+	at := address(&h)
+	if at == nil {
 		crash()
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.m[h]
+	return r.m[at]
 }
+
+// address is the pointer that a handle is.
+func address[H any](h *H) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(h)) }
 
 func (r *registry[H, T]) add(h H, object T) {
 	r.mu.Lock()
 	if r.m == nil {
-		r.m = map[H]T{}
+		r.m = map[unsafe.Pointer]T{}
 	}
-	r.m[h] = object
+	r.m[address(&h)] = object
 	r.mu.Unlock()
 }
 
@@ -50,8 +57,8 @@ func (r *registry[H, T]) add(h H, object T) {
 // else did: two threads may release one object.
 func (r *registry[H, T]) remove(h H) bool {
 	r.mu.Lock()
-	_, ok := r.m[h]
-	delete(r.m, h)
+	_, ok := r.m[address(&h)]
+	delete(r.m, address(&h))
 	r.mu.Unlock()
 	return ok
 }
@@ -60,10 +67,10 @@ func (r *registry[H, T]) remove(h H) bool {
 func (r *registry[H, T]) removeOf(mine func(T) bool, discard func(H, T)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for h, object := range r.m {
+	for at, object := range r.m {
 		if mine(object) {
-			delete(r.m, h)
-			discard(h, object)
+			delete(r.m, at)
+			discard(*(*H)(unsafe.Pointer(&at)), object)
 		}
 	}
 }
