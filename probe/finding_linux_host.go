@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -324,7 +325,6 @@ func (v *findingView) limitsAllowMore() bool {
 	if conf == "unlimited" || conf == "infinity" || conf == "-1" {
 		return true
 	}
-	var kib int64
-	_, err := fmt.Sscan(conf, &kib)
+	kib, err := strconv.ParseInt(conf, 10, 64)
 	return err == nil && kib > *v.h.MemlockKiB
 }

@@ -1,0 +1,23 @@
+package cmd
+
+import "strings"
+
+// list is a flag that may be repeated, and whose a,b is two values. It is pflag's
+// StringSlice without the quotes, and so without the package for CSV.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+// Type is the name that pflag shows as strings in help.
+func (l *list) Type() string { return "stringSlice" }
+
+// GetSlice tells cobra to offer the flag again when it has been used.
+func (l *list) GetSlice() []string { return *l }
+
+// Set adds to what was given before.
+func (l *list) Set(text string) error {
+	if text != "" {
+		*l = append(*l, strings.Split(text, ",")...)
+	}
+	return nil
+}
