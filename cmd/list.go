@@ -8,11 +8,9 @@ type list []string
 
 func (l *list) String() string { return strings.Join(*l, ",") }
 
-// Type is the name that pflag shows as strings in help.
+// Type is what pflag shows as strings in help, and from which cobra takes that the
+// flag may be used again.
 func (l *list) Type() string { return "stringSlice" }
-
-// GetSlice tells cobra to offer the flag again when it has been used.
-func (l *list) GetSlice() []string { return *l }
 
 // Set adds to what was given before.
 func (l *list) Set(text string) error {

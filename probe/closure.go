@@ -29,12 +29,12 @@ type closure struct {
 }
 
 // closes tells whether the event keeps a row of the table from being tried.
-func (c closure) closes(row *tableRow) bool {
+func (c *closure) closes(row *tableRow) bool {
 	return row.class >= c.From && (c.Probe == "" || c.Probe == row.word)
 }
 
 // data is how an observation tells of the event.
-func (c closure) data() map[string]any {
+func (c *closure) data() map[string]any {
 	by := map[string]any{"event": c.Event}
 	if !c.At.IsZero() {
 		by["at"] = c.At.UTC().Format(time.RFC3339)
@@ -66,7 +66,7 @@ var eventWords = map[string]string{
 }
 
 // text is the refusal: event, time and ways out.
-func (c closure) text() string {
+func (c *closure) text() string {
 	s := eventWords[c.Event]
 	if c.Call != "" {
 		s += " in " + c.Call
@@ -91,7 +91,7 @@ const (
 )
 
 // hung tells of a child that lives on.
-func (c closure) hung() bool { return c.Event == string(guard.Stuck) || c.Event == string(guard.Left) }
+func (c *closure) hung() bool { return c.Event == string(guard.Stuck) || c.Event == string(guard.Left) }
 
 // closureOf is what a row closes in its boot, on a Thunderbolt device or another.
 // A soft deadline closes nothing: the child completed.
@@ -146,10 +146,11 @@ func classOf(o *Observation) Class {
 }
 
 // forAll is what an event on one Thunderbolt device closes on all of them.
-func (c closure) forAll() (closure, bool) {
+func (c *closure) forAll() (closure, bool) {
 	if c.hung() {
-		c.From = max(c.From, ClassCreate)
-		return c, true
+		all := *c
+		all.From = max(c.From, ClassCreate)
+		return all, true
 	}
 	return closure{}, false
 }

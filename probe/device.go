@@ -7,7 +7,7 @@ import (
 
 // thunderbolt tells whether a device is one of Apple's. On macOS a device whose
 // transport says nothing is taken for one: the careful rules then hold.
-func (d Device) thunderbolt(os string) bool {
+func (d *Device) thunderbolt(os string) bool {
 	if d.Transport == "thunderbolt" {
 		return true
 	}

@@ -101,7 +101,7 @@ func (w *earlierRounds) remember(d *Document) {
 	}
 }
 
-func (d Device) anyActive() bool {
+func (d *Device) anyActive() bool {
 	return slices.ContainsFunc(d.Ports, func(p Port) bool { return p.State == stateActive })
 }
 

@@ -48,7 +48,7 @@ func (v *findingView) eventBehind(o *Observation) (e pastEvent, ok bool) {
 }
 
 // when writes where and when an event was: in ibv_reg_mr at TIME, in run R.
-func (e pastEvent) when() string {
+func (e *pastEvent) when() string {
 	s := ""
 	if e.call != "" {
 		s += " in " + printable(e.call)

@@ -38,7 +38,7 @@ func orNoCall(verb string) string {
 }
 
 // crash: a fault in C ends the child, not us, and is known for what it was.
-func crash(ctx context.Context, o Options) (string, error) {
+func crash(ctx context.Context, o *Options) (string, error) {
 	if err := needsSim(); err != nil {
 		return "", err
 	}
@@ -56,7 +56,7 @@ func crash(ctx context.Context, o Options) (string, error) {
 }
 
 // hang: a call that never returns and a child that ignores SIGTERM are ended.
-func hang(ctx context.Context, o Options) (string, error) {
+func hang(ctx context.Context, o *Options) (string, error) {
 	res, err := o.blocked(ctx, taskHang)
 	if err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func hang(ctx context.Context, o Options) (string, error) {
 }
 
 // stuck: a child that nothing kills is given up.
-func stuck(ctx context.Context, o Options) (string, error) {
+func stuck(ctx context.Context, o *Options) (string, error) {
 	res, err := o.blocked(ctx, taskStuck)
 	if err != nil {
 		return "", err
@@ -90,7 +90,7 @@ func stuck(ctx context.Context, o Options) (string, error) {
 
 // blocked runs a child into a call that never returns, and then has it ended
 // without waiting for its deadline.
-func (o Options) blocked(ctx context.Context, task string) (guard.Result, error) {
+func (o *Options) blocked(ctx context.Context, task string) (guard.Result, error) {
 	if err := needsSim(); err != nil {
 		return guard.Result{}, err
 	}
@@ -108,7 +108,7 @@ func (o Options) blocked(ctx context.Context, task string) (guard.Result, error)
 const orphanWait = 20 * time.Second
 
 // lifeline: a child whose parent dies knows it, and ends.
-func lifeline(ctx context.Context, o Options) (string, error) {
+func lifeline(ctx context.Context, o *Options) (string, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return "", fmt.Errorf("make a pipe: %w", err)
@@ -139,7 +139,7 @@ func lifeline(ctx context.Context, o Options) (string, error) {
 const maxKept = 64 << 10
 
 // flood: output costs bounded memory, blocks nobody and is no message.
-func flood(ctx context.Context, o Options) (string, error) {
+func flood(ctx context.Context, o *Options) (string, error) {
 	var ready []string
 	res, err := o.child(ctx, taskFlood, nil, func(m guard.Message) {
 		var when string

@@ -12,7 +12,7 @@ import (
 )
 
 // keepLedger: what a run writes is read again, and its end is known.
-func keepLedger(_ context.Context, o Options) (string, error) {
+func keepLedger(_ context.Context, o *Options) (string, error) {
 	path := filepath.Join(o.Dir, "evidence", "evidence.jsonl")
 	store, err := ledger.Open(path, "simulated:selftest")
 	if err != nil {
@@ -54,7 +54,7 @@ func keepLedger(_ context.Context, o Options) (string, error) {
 }
 
 // holdLock: a device that is held is busy for others, until it is not.
-func holdLock(ctx context.Context, o Options) (string, error) {
+func holdLock(ctx context.Context, o *Options) (string, error) {
 	dir := filepath.Join(o.Dir, "locks")
 	now, cancel := context.WithCancel(ctx)
 	cancel() // one try, no wait

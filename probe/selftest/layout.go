@@ -17,7 +17,7 @@ import (
 
 // layout: the types of this build have the layout that is on record for this
 // system.
-func layout(context.Context, Options) (string, error) {
+func layout(context.Context, *Options) (string, error) {
 	all := rdma.Layouts()
 	structs := 0
 	var wrong []string
@@ -48,7 +48,7 @@ func few(list []string) string {
 const compileLimit = 30 * time.Second
 
 // header: the system's own infiniband/verbs.h agrees with the layout.
-func header(ctx context.Context, o Options) (string, error) {
+func header(ctx context.Context, o *Options) (string, error) {
 	if !o.Header {
 		return "", skipf("only with --header: it runs the C compiler")
 	}

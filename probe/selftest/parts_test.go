@@ -113,7 +113,7 @@ func TestHeader(t *testing.T) {
 		t.Skipf("NOT CHECKED: %v", err)
 	}
 	o := options(t, asChild)
-	if _, err := header(t.Context(), o); err == nil || !strings.Contains(err.Error(), "--header") {
+	if _, err := header(t.Context(), &o); err == nil || !strings.Contains(err.Error(), "--header") {
 		t.Errorf("not asked for, and: %v", err)
 	}
 	o.Header = true
@@ -130,7 +130,7 @@ func TestHeader(t *testing.T) {
 	var s *skip
 	t.Run("another layout", func(t *testing.T) {
 		write(t, "union ibv_gid { char raw[17]; };\n")
-		_, err := header(t.Context(), o)
+		_, err := header(t.Context(), &o)
 		if err == nil || errors.As(err, &s) || !strings.Contains(err.Error(), "sizeof(union ibv_gid) is not 16") || !strings.Contains(err.Error(), "more") {
 			t.Errorf("%v, want the size of a GID, and more", err)
 		}
@@ -140,13 +140,13 @@ func TestHeader(t *testing.T) {
 	})
 	t.Run("a header that cannot be read", func(t *testing.T) {
 		write(t, "#error this header is for others\n")
-		if _, err := header(t.Context(), o); !errors.As(err, &s) || !strings.Contains(err.Error(), "this header is for others") {
+		if _, err := header(t.Context(), &o); !errors.As(err, &s) || !strings.Contains(err.Error(), "this header is for others") {
 			t.Errorf("%v, want a skip", err)
 		}
 	})
 	t.Run("no compiler", func(t *testing.T) {
 		t.Setenv("CC", "/nonexistent/cc")
-		if _, err := header(t.Context(), o); !errors.As(err, &s) || !strings.Contains(err.Error(), "no C compiler") {
+		if _, err := header(t.Context(), &o); !errors.As(err, &s) || !strings.Contains(err.Error(), "no C compiler") {
 			t.Errorf("%v, want a skip", err)
 		}
 	})

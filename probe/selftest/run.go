@@ -36,7 +36,7 @@ func IsTask(task string) bool { return strings.HasPrefix(task, prefix) }
 // part is some checks that are made together.
 type part struct {
 	names []string
-	run   func(context.Context, Options) []Check
+	run   func(context.Context, *Options) []Check
 }
 
 // parts are all of them, in the order of the report.
@@ -71,15 +71,15 @@ func Run(ctx context.Context, o Options) *Report {
 	results := make([][]Check, len(all))
 	var wg sync.WaitGroup
 	for i, p := range all {
-		wg.Go(func() { results[i] = p.run(ctx, o) })
+		wg.Go(func() { results[i] = p.run(ctx, &o) })
 	}
 	wg.Wait()
 	return newReport(slices.Concat(results...))
 }
 
 // single is a part of one check.
-func single(name string, f func(context.Context, Options) (string, error)) part {
-	return part{[]string{name}, func(ctx context.Context, o Options) []Check {
+func single(name string, f func(context.Context, *Options) (string, error)) part {
+	return part{[]string{name}, func(ctx context.Context, o *Options) []Check {
 		detail, err := f(ctx, o)
 		return []Check{checkOf(name, detail, err)}
 	}}
@@ -90,7 +90,7 @@ const msgCheck = "check"
 
 // childPart is a part whose checks one child makes and sends.
 func childPart(task string, names []string) part {
-	return part{names, func(ctx context.Context, o Options) []Check {
+	return part{names, func(ctx context.Context, o *Options) []Check {
 		sent := map[string]Check{}
 		res, err := o.child(ctx, task, nil, func(m guard.Message) {
 			var c Check

@@ -83,7 +83,8 @@ func TestHalf(t *testing.T) {
 	if !cfunc.Supported {
 		t.Skip("NOT CHECKED: there are no children here")
 	}
-	checks := childPart(taskCalls, callNames()).run(t.Context(), options(t, asHalf))
+	o := options(t, asHalf)
+	checks := childPart(taskCalls, callNames()).run(t.Context(), &o)
 	if len(checks) != len(callNames()) {
 		t.Fatalf("%d checks, want %d", len(checks), len(callNames()))
 	}

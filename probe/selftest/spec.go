@@ -36,7 +36,7 @@ func spec(exe string, args []string, r Request, conn *os.File) (guard.Spec, erro
 }
 
 // child runs a child. The error is a skip where there can be none.
-func (o Options) child(ctx context.Context, task string, conn *os.File, on func(guard.Message)) (guard.Result, error) {
+func (o *Options) child(ctx context.Context, task string, conn *os.File, on func(guard.Message)) (guard.Result, error) {
 	s, err := spec(o.Exe, o.Args, Request{Task: task, Library: o.Library}, conn)
 	if err != nil {
 		return guard.Result{}, err
