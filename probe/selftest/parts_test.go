@@ -167,11 +167,11 @@ func TestNowhereToWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Dir: file}
-	if _, err := keepLedger(t.Context(), o); err == nil {
+	if _, err := keepLedger(t.Context(), &o); err == nil {
 		t.Error("a ledger was kept below a file")
 	}
 	var s *skip
-	if _, err := holdLock(t.Context(), o); err == nil || errors.As(err, &s) && cfunc.Supported {
+	if _, err := holdLock(t.Context(), &o); err == nil || errors.As(err, &s) && cfunc.Supported {
 		t.Errorf("a lock was held below a file: %v", err)
 	}
 }
