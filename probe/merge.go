@@ -339,27 +339,29 @@ func (g *hostGroup) alone(into *Document) {
 func joinGroups(into *Document, groups []*hostGroup) {
 	into.Provider = groups[0].doc.Provider
 	for _, g := range groups {
-		d, h := g.doc, hostfacts.Host{}
+		d, h := g.doc, &hostfacts.Host{}
 		if d.Host != nil {
-			h = *d.Host
+			h = d.Host
 		}
-		h.Name = g.label
-		into.Hosts = append(into.Hosts, h)
-		for _, dev := range d.Devices {
-			dev.Host = g.label
-			into.Devices = append(into.Devices, dev)
+		into.Hosts = append(into.Hosts, *h)
+		into.Hosts[len(into.Hosts)-1].Name = g.label
+		devices, rows, findings, conflicts := len(into.Devices), len(into.Observations), len(into.Findings), len(into.Conflicts)
+		into.Devices = append(into.Devices, d.Devices...)
+		for i := range d.Devices {
+			into.Devices[devices+i].Host = g.label
 		}
-		for _, o := range d.Observations {
-			o.Host = g.label
-			into.Observations = append(into.Observations, o)
+		into.Observations = append(into.Observations, d.Observations...)
+		for i := range d.Observations {
+			into.Observations[rows+i].Host = g.label
 		}
-		for _, f := range d.Findings {
+		into.Findings = append(into.Findings, d.Findings...)
+		for i := range d.Findings {
+			f := &into.Findings[findings+i]
 			f.Host, f.Message = g.label, printable(g.label)+": "+f.Message
-			into.Findings = append(into.Findings, f)
 		}
-		for _, c := range d.Conflicts {
-			c.Host = g.label
-			into.Conflicts = append(into.Conflicts, c)
+		into.Conflicts = append(into.Conflicts, d.Conflicts...)
+		for i := range d.Conflicts {
+			into.Conflicts[conflicts+i].Host = g.label
 		}
 		for _, n := range d.Notes {
 			into.Notes = append(into.Notes, g.label+": "+n)

@@ -59,26 +59,27 @@ type (
 // device, observation, conflict, finding and, last, end: without an end the text was cut short.
 func renderJSONL(w io.Writer, d *probe.Document, _ Options) error {
 	d = whole(d)
-	lines := []any{runLine{"run", d.Schema, d.SchemaVersion, d.Tool, d.Run, d.Provider, d.Redacted}}
-	for _, s := range d.Sources {
-		lines = append(lines, sourceLine{"source", s})
+	lines := []any{&runLine{"run", d.Schema, d.SchemaVersion, d.Tool, d.Run, d.Provider, d.Redacted}}
+	for i := range d.Sources {
+		lines = append(lines, &sourceLine{"source", d.Sources[i]})
 	}
-	for _, h := range hostsOf(d) {
-		lines = append(lines, hostLines{"host", h})
+	hosts := hostsOf(d)
+	for i := range hosts {
+		lines = append(lines, &hostLines{"host", hosts[i]})
 	}
-	for _, dev := range d.Devices {
-		lines = append(lines, deviceLine{"device", dev})
+	for i := range d.Devices {
+		lines = append(lines, &deviceLine{"device", d.Devices[i]})
 	}
-	for _, o := range d.Observations {
-		lines = append(lines, observationLine{"observation", o})
+	for i := range d.Observations {
+		lines = append(lines, &observationLine{"observation", d.Observations[i]})
 	}
-	for _, c := range d.Conflicts {
-		lines = append(lines, conflictLine{"conflict", c})
+	for i := range d.Conflicts {
+		lines = append(lines, &conflictLine{"conflict", d.Conflicts[i]})
 	}
-	for _, f := range d.Findings {
-		lines = append(lines, findingLine{"finding", f})
+	for i := range d.Findings {
+		lines = append(lines, &findingLine{"finding", d.Findings[i]})
 	}
-	lines = append(lines, endLine{"end", d.Verdict, d.Verify, d.NotRead, d.Error, d.Notes, d.Exit})
+	lines = append(lines, &endLine{"end", d.Verdict, d.Verify, d.NotRead, d.Error, d.Notes, d.Exit})
 	for _, l := range lines {
 		if err := writeLine(w, l); err != nil {
 			return err

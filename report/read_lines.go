@@ -60,9 +60,9 @@ func readLines(b []byte) (*probe.Document, error) {
 }
 
 // decoded is a line of one kind.
-func decoded[T any](line []byte) (T, error) {
-	var l T
-	err := json.Unmarshal(line, &l)
+func decoded[T any](line []byte) (*T, error) {
+	l := new(T)
+	err := json.Unmarshal(line, l)
 	return l, err
 }
 
