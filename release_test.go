@@ -16,8 +16,9 @@ import (
 // maxProgram is how large a program that is published may be, in bytes. It is to
 // notice a dependency that brings a megabyte with it, and the same in small: a
 // generic sort of a slice of structs (15 kB a type, sort.Slice has none), a map
-// made at start, a package for a few lines. packaging/dist.sh has the same limit.
-const maxProgram = 17 << 19 // 8.5 MiB
+// made at start, a package for a few lines. The largest is that for macOS on amd64.
+// packaging/dist.sh has the same limit.
+const maxProgram = 7_800_000
 
 // darwinLibraries are what a program for macOS may be linked with, all there on
 // every macOS. librdma.dylib is not: before 26.2 dyld would refuse to start what
