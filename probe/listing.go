@@ -148,7 +148,9 @@ func (r *run) takeStream(a *attempt, names []string) int {
 	}
 	next := min(a.read, len(names))
 	var lost []Observation
-	if next == 0 || next < len(names) && (a.result.Outcome != guard.Completed || a.broken != "") {
+	if next == len(names) { // it may have ended in what comes after the last
+		r.keepHostRows(a.lost("", "", 0, nil), a)
+	} else if next == 0 || a.result.Outcome != guard.Completed || a.broken != "" {
 		lost = a.lost(names[next], taskDevices, 1, readIDs)
 		next++
 	}

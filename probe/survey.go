@@ -93,6 +93,8 @@ func (s *survey) finish() error {
 	if !s.asked {
 		s.know(a)
 		s.beginBound(s.streamBound)
+	}
+	if len(s.given) == 0 {
 		rows = append(rows, a.lost("", "", 0, hostIDs)...)
 	}
 	s.keepHostRows(rows, a)

@@ -96,3 +96,32 @@ func TestAbandonedSurvey(t *testing.T) {
 		t.Errorf("the child of an abandoned run: %+v", a.result)
 	}
 }
+
+// A child that dies when it has read all devices, or was given none, has a row that
+// says where.
+func TestSurveyDiesAfterReading(t *testing.T) {
+	t.Parallel()
+	for name, began := range map[string]time.Duration{"all read": 0, "none given": time.Hour} {
+		m := newMany(t, 2)
+		m.rules(0, "ibv_free_device_list", object{"fault": "crash"})
+		o := m.options(nil)
+		r, err := newAsker(t.Context(), &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := r.startSurvey()
+		s.began = s.began.Add(-began)
+		if err := r.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.finish(); err != nil {
+			t.Fatal(err)
+		}
+		d := m.checked(r.finish("devices"))
+		levels(t, d, "", map[string]string{"lib.load": "confirmed", "dev.enumerate": "confirmed", "teardown": "crash"})
+		levels(t, d, "mlx5_1", healthy)
+		if d.Exit != ExitContained || !slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Code == "provider_crashed" }) {
+			t.Errorf("%s: exit %d, findings %v", name, d.Exit, d.Findings)
+		}
+	}
+}
