@@ -5,4 +5,9 @@ package guard
 import "context"
 
 // Run returns ErrUnsupported on this system.
-func Run(context.Context, Spec, func(Message)) (Result, error) { return Result{}, ErrUnsupported }
+func Run(_ context.Context, s Spec, _ func(Message)) (Result, error) {
+	if s.Conn != nil {
+		s.Conn.Close()
+	}
+	return Result{}, ErrUnsupported
+}
