@@ -73,7 +73,12 @@ func connectEnds(t *testing.T, e, to *wireEnd) {
 	}
 }
 
-// send makes a send message seq, with a receive for its answer.
+// state is what an end waits for.
+func (e *wireEnd) state() string {
+	return fmt.Sprintf("sending %v, held %v, posted %v", e.sending, e.held, e.posted)
+}
+
+// send sends message seq, with a receive for its answer.
 func (e *wireEnd) send(t *testing.T, seq uint64, size int) {
 	t.Helper()
 	pattern.Fill(e.slotBytes(slotSend)[:size], seq)
@@ -106,7 +111,7 @@ func TestAnswers(t *testing.T) {
 		for seq := uint64(1); seq < 20; seq++ {
 			n, answered, err := b.pollAnswer(1, b.echoed(seq, size))
 			if n != size || !answered || err != nil || !b.canAnswer() {
-				t.Fatalf("%d bytes: %d, %v, %v, %+v", size, n, answered, err, b)
+				t.Fatalf("%d bytes: %d, %v, %v, %s", size, n, answered, err, b.state())
 			}
 			b.check(t, seq, size)
 			slot := slotSend
@@ -116,14 +121,14 @@ func TestAnswers(t *testing.T) {
 			pattern.Fill(a.slotBytes(slot)[:size], seq+1)
 			n, answered, err = a.pollAnswer(1, answer{to: seq, size: size, slot: slot, length: size, recvLength: size})
 			if n != size || !answered || err != nil || !a.canAnswer() {
-				t.Fatalf("%d bytes: %d, %v, %v, %+v", size, n, answered, err, a)
+				t.Fatalf("%d bytes: %d, %v, %v, %s", size, n, answered, err, a.state())
 			}
 			a.check(t, seq, size)
 		}
 		last := b.echoed(20, size)
 		last.recvLength = 0
 		if n, answered, err := b.pollAnswer(1, last); n != size || !answered || err != nil || b.posted || b.sending {
-			t.Errorf("%d bytes: the last: %d, %v, %v, %+v", size, n, answered, err, b)
+			t.Errorf("%d bytes: the last: %d, %v, %v, %s", size, n, answered, err, b.state())
 		}
 	}
 }
@@ -137,15 +142,15 @@ func TestAnswerHoldsBackWhatCame(t *testing.T) {
 	a.send(t, 1, size)
 	n, answered, err := b.pollAnswer(1, b.echoed(1, size))
 	if n != size || !answered || err != nil || !b.held || b.canAnswer() {
-		t.Fatalf("%d, %v, %v, %+v", n, answered, err, b)
+		t.Fatalf("%d, %v, %v, %s", n, answered, err, b.state())
 	}
 	b.check(t, 1, size)
 	if n, err := b.poll(1); n != size || err != nil || b.held || b.posted || !b.sending {
-		t.Fatalf("what was kept: %d, %v, %+v", n, err, b)
+		t.Fatalf("what was kept: %d, %v, %s", n, err, b.state())
 	}
 	b.check(t, 1, size)
 	if n, err := b.poll(1); n != -1 || err != nil || b.sending {
-		t.Errorf("the answer's own completion: %d, %v, %+v", n, err, b)
+		t.Errorf("the answer's own completion: %d, %v, %s", n, err, b.state())
 	}
 }
 
@@ -171,7 +176,7 @@ func TestAnswerRefused(t *testing.T) {
 		n, answered, err := b.pollAnswer(1, b.echoed(c.to, c.size))
 		if c.want == "" {
 			if n != c.size || answered || err != nil || b.sending || b.posted {
-				t.Errorf("%s: %d, %v, %v, %+v", c.name, n, answered, err, b)
+				t.Errorf("%s: %d, %v, %v, %s", c.name, n, answered, err, b.state())
 			}
 			continue
 		}
