@@ -17,11 +17,7 @@ func (p *pingpong) flow(i int) (int, error) {
 		return i, err
 	}
 	for ; ; i++ {
-		slot = slotSend + slotSend1 - slot
-		p.fill(p.c.near.slotBytes(slot)[:p.size], p.seq+1)
-		if p.next, p.left = slot, false; i+2 >= p.count {
-			p.next = -1 // the last one leaves when the clock has been read
-		}
+		slot = p.another(slot, i+2 >= p.count)
 		back, err := p.await(start)
 		if err != nil {
 			return i + 1, err
@@ -30,10 +26,10 @@ func (p *pingpong) flow(i int) (int, error) {
 			p.giveUp(start, i >= 0)
 			return i + 1, nil
 		}
-		seq, came, left := p.seq, p.unchecked, start
+		seq, came, sent := p.seq, p.unchecked, start
 		p.unchecked = nil
 		if i+1 == p.count || !p.left && p.s.child.Context().Err() != nil {
-			return i + 1, p.settle(seq, came, left, p.breath.now(), i >= 0)
+			return i + 1, p.settle(seq, came, sent, p.breath.now(), i >= 0)
 		}
 		if i+2 == p.count {
 			start = p.breath.now() // the last one has no successor: it counts from before its post to its arrival
@@ -45,11 +41,22 @@ func (p *pingpong) flow(i int) (int, error) {
 		if i+2 < p.count {
 			start = now
 		}
-		if err := p.settle(seq, came, left, now, i >= 0); err != nil {
+		if err := p.settle(seq, came, sent, now, i >= 0); err != nil {
 			return i + 1, err
 		}
 		p.breath.take(now)
 	}
+}
+
+// another writes the message after the one that is on its way. It may leave as soon
+// as that one is back, but the last of all when the clock has been read.
+func (p *pingpong) another(slot int, last bool) int {
+	slot = slotSend + slotSend1 - slot
+	p.fill(p.c.near.slotBytes(slot)[:p.size], p.seq+1)
+	if p.next, p.left = slot, false; last {
+		p.next = -1
+	}
+	return slot
 }
 
 // leave sends the next message, with its receive posted first, if it has not left.
@@ -66,11 +73,11 @@ func (p *pingpong) leave(slot int) error {
 
 // settle checks the rest of message seq, of which check has seen the number, and
 // counts it.
-func (p *pingpong) settle(seq uint64, came []byte, left, end time.Time, timed bool) error {
+func (p *pingpong) settle(seq uint64, came []byte, sent, end time.Time, timed bool) error {
 	if came != nil {
 		if at := p.mismatch(came, seq); at >= 0 {
 			return &payloadError{seq: seq, at: at, got: len(came), want: p.size}
 		}
 	}
-	return p.keep(left, end, timed)
+	return p.keep(sent, end, timed)
 }
