@@ -33,16 +33,12 @@ type answer struct {
 }
 
 // canAnswer tells whether the queue pair is free for an answer: the one send of
-// before has completed.
+// before has completed, and so nothing is held back either.
 func (e *wireEnd) canAnswer() bool { return e.posted && !e.sending }
 
-// pollAnswer polls, and posts the answer in the same excursion to the provider if
+// pollAnswer, which canAnswer allows, polls, and posts the answer in the same excursion to the provider if
 // what came begins as the awaited message does. The rest of it is not looked at.
 func (e *wireEnd) pollAnswer(times int, a answer) (received int, answered bool, err error) {
-	if e.held {
-		received, err = e.take()
-		return received, false, err
-	}
 	w := e.work
 	work := rdma.IbvTurnWork{Send: &w.send, BadSend: &w.badSend, WC: w.wc[:], Polls: times, Await: &rdma.IbvTurnAwait{
 		WRID: e.recvs << 1, Length: uint32(a.size), Mask: ^uint64(0), Word: pattern.Word(a.to, 0),

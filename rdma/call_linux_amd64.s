@@ -168,6 +168,8 @@ polled:
 	MOVQ  $0, 144(BX)
 	MOVQ  200(BX), AX
 	MOVQ  AX, 88(BX)
+	TESTQ AX, AX
+	JZ    posts
 	MOVQ  $1, 72(BX)
 	ADDQ  $48, 80(BX)
 	JMP   posts

@@ -161,11 +161,12 @@ polled:
 	BNE  done
 	MOVD $1, R3
 	MOVD R3, 192(R19)
-	MOVD R3, 72(R19)
 	MOVD ZR, 168(R19)
 	MOVD ZR, 144(R19)
-	MOVD 200(R19), R3
-	MOVD R3, 88(R19)
+	MOVD 200(R19), R4
+	MOVD R4, 88(R19)
+	CBZ  R4, posts
+	MOVD R3, 72(R19)
 	ADD  $48, R2
 	MOVD R2, 80(R19)
 	B    posts

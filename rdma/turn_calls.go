@@ -12,8 +12,10 @@ func (l *Library) turnByCalls(b *turnBlock) {
 	if !b.awaited() {
 		return
 	}
-	b.answered, b.pollValue, b.polls, b.entries = 1, 0, b.then, 1
-	b.wc = (*IbvWC)(unsafe.Add(unsafe.Pointer(b.wc), unsafe.Sizeof(*b.wc)))
+	b.answered, b.pollValue, b.polls = 1, 0, b.then
+	if b.then > 0 { // else there may be no second completion to point to
+		b.entries, b.wc = 1, (*IbvWC)(unsafe.Add(unsafe.Pointer(b.wc), unsafe.Sizeof(*b.wc)))
+	}
 	l.turnPosts(b)
 	l.turnPolls(b)
 }
