@@ -117,14 +117,19 @@ func (s *survey) finish() error {
 	return s.stream(s.names)
 }
 
-// listingShare is the part of a child's time that a listing may use up before
-// another child reads the devices.
+// listingShare is the part of a child's time that may be used up, by the listing and
+// by the wait for locks, before another child reads the devices.
 const listingShare = 4
+
+// left is what there is of that.
+func (s *survey) left() time.Duration { return s.opts.Timeout/listingShare - time.Since(s.began) }
 
 // which answers the child, which has listed the devices. It runs while the child
 // waits, so no message is taken meanwhile.
 func (s *survey) which(a *attempt) {
 	defer s.answer.Close()
+	late := time.AfterFunc(s.left(), func() { s.answer.Close() }) // it shall end well before its deadline
+	defer late.Stop()
 	select {
 	case <-s.ready:
 	case <-s.ctx.Done():
@@ -146,7 +151,7 @@ func (s *survey) lock() { s.names, s.unread, s.unlock = s.lockShared() }
 // give tells the child which devices to read.
 func (s *survey) give() {
 	defer s.answer.Close()
-	if len(s.names) == 0 || time.Since(s.began) > s.opts.Timeout/listingShare {
+	if len(s.names) == 0 || s.left() <= 0 {
 		return
 	}
 	b, err := json.Marshal(&request{Task: taskDevices, Devices: s.names, DeviceAddresses: s.addressesOf(s.names)})
