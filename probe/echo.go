@@ -151,7 +151,7 @@ func (e *echo) run() error {
 		if err := e.answer(); err != nil {
 			return err
 		}
-		if slot >= 0 { // while the answer is on its way: this is no part of the round trip
+		if slot >= 0 { // while the answer is on its way: with hardware this is no part of the round trip
 			e.last = e.breath.now()
 			if e.first.IsZero() {
 				e.first = e.last

@@ -23,7 +23,7 @@ const (
 	maxOutput   = 1 << 30 // text times repeat
 )
 
-// isID tells whether an id is 1 to 64 letters, digits, dots, lines and dashes, and
+// isID tells whether an id is 1 to 64 letters, digits, dots, underscores and hyphens, and
 // begins with a letter or a digit. Every simulated child asks, so no regular
 // expression is compiled for it.
 func isID(s string) bool {
