@@ -46,6 +46,9 @@ func (dr *deviceRun) startTask(row *tableRow) error {
 	if err != nil {
 		return err
 	}
+	if ready.Timeout < timeout {
+		dr.note(fmt.Sprintf("the other end ends a task after %v, before --timeout %v: serve --timeout lets it go on", ready.Timeout, timeout))
+	}
 	c, _, err := dialControl(dr.ctx, l.conn.RemoteAddr().String(), peer.DefaultPort)
 	if err != nil {
 		return err
