@@ -99,6 +99,16 @@ func withRules(calls map[string]any) edit {
 	return func(p map[string]any) { p["devices"].([]any)[0].(map[string]any)["calls"] = calls }
 }
 
+// withRulesEverywhere gives them to all devices: a child knows the rules of those
+// alone that it works on.
+func withRulesEverywhere(calls map[string]any) edit {
+	return func(p map[string]any) {
+		for _, d := range p["devices"].([]any) {
+			d.(map[string]any)["calls"] = calls
+		}
+	}
+}
+
 // rebooted is the same machine after another boot; updated has another system.
 func rebooted(p map[string]any) { p["boot_id"] = "boot-2" }
 

@@ -206,7 +206,11 @@ func (c trial) run(t *testing.T, healthy *baselines, w want) {
 	if c.p.when != nil {
 		rule["when"] = c.p.when
 	}
-	path := c.m.write(t, p.dir, "faulty", withRules(map[string]any{c.p.call: []any{rule}}))
+	rules := withRules
+	if c.p.everywhere {
+		rules = withRulesEverywhere
+	}
+	path := c.m.write(t, p.dir, "faulty", rules(map[string]any{c.p.call: []any{rule}}))
 	o := c.probe(t, p, path, w)
 	alive, held := c.alive(t, o, w)
 	o.leftovers(t, alive, held)

@@ -26,7 +26,7 @@ type point struct {
 	args []string       // of the run
 	mend bool           // the probe goes on without the call's success
 
-	everywhere bool // every child makes it about every device, as its last call
+	everywhere bool // every child makes it about its devices, as its last call
 }
 
 func (p point) String() string {
