@@ -108,10 +108,11 @@ func (s *survey) finish() error {
 	for _, o := range s.unread {
 		s.observe(o)
 	}
-	if len(s.given) > 0 && (a.read > 0 || a.result.Outcome != guard.Completed || a.broken != "") {
+	interrupted := len(s.given) > 0 && s.ctx.Err() != nil // in what it read; else stream says so
+	if len(s.given) > 0 && (a.read > 0 || a.result.Outcome != guard.Completed || a.broken != "" || interrupted) {
 		s.names = s.names[s.takeStream(a, s.names):]
 	}
-	if err != nil || s.ctx.Err() != nil {
+	if err != nil || interrupted {
 		return err
 	}
 	return s.stream(s.names)
@@ -151,7 +152,7 @@ func (s *survey) lock() { s.names, s.unread, s.unlock = s.lockShared() }
 // give tells the child which devices to read.
 func (s *survey) give() {
 	defer s.answer.Close()
-	if len(s.names) == 0 || s.left() <= 0 {
+	if len(s.names) == 0 || s.left() <= 0 || s.ctx.Err() != nil {
 		return
 	}
 	b, err := json.Marshal(&request{Task: taskDevices, Devices: s.names, DeviceAddresses: s.addressesOf(s.names)})
