@@ -18,7 +18,7 @@ func ListDevices(ctx context.Context, o Options) (*Document, error) {
 	if err != nil {
 		return r.doc, err
 	}
-	s := r.startSurvey()
+	s := r.startSurvey(time.Now())
 	if err := r.prepare(); err != nil {
 		s.abandon()
 		return r.doc, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"rdmaprobe/probe/hostfacts"
 	"rdmaprobe/probe/ledger"
@@ -38,7 +39,7 @@ func Gather(ctx context.Context, o ReportOptions) (*Gathered, error) {
 		r.collectFacts(s)
 	}
 	if err == nil {
-		err = r.startSurvey().finish()
+		err = r.startSurvey(time.Now()).finish()
 	}
 	if err != nil {
 		r.fail(err)

@@ -64,10 +64,11 @@ type survey struct {
 	unlock func()
 }
 
-// startSurvey starts the child. Nothing that it does before it asks depends on the
-// host's facts or on the ledger, so those may be read meanwhile.
-func (r *run) startSurvey() *survey {
-	s := &survey{run: r, began: time.Now(), ready: make(chan struct{}), unlock: func() {}}
+// startSurvey starts the child, whose time began at began. Nothing that it does before
+// it asks depends on the host's facts or on the ledger, so those may be read
+// meanwhile.
+func (r *run) startSurvey(began time.Time) *survey {
+	s := &survey{run: r, began: began, ready: make(chan struct{}), unlock: func() {}}
 	q := r.request(taskDevices)
 	if theirs, ours, err := os.Pipe(); err == nil {
 		q.conn, s.answer, q.which = theirs, ours, s.which

@@ -45,8 +45,7 @@ func TestSlowSurvey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := r.startSurvey()
-	s.began = s.began.Add(-o.Timeout / listingShare)
+	s := r.startSurvey(time.Now().Add(-o.Timeout / listingShare))
 	if err := r.prepare(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +88,7 @@ func TestAbandonedSurvey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := r.startSurvey()
+	s := r.startSurvey(time.Now())
 	began := time.Now()
 	s.abandon()
 	if a := s.child.a; a.result.Alive || time.Since(began) > o.Timeout {
@@ -109,8 +108,7 @@ func TestSurveyDiesAfterReading(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := r.startSurvey()
-		s.began = s.began.Add(-began)
+		s := r.startSurvey(time.Now().Add(-began))
 		if err := r.prepare(); err != nil {
 			t.Fatal(err)
 		}
