@@ -137,7 +137,13 @@ func (a *attempt) child() *Child {
 	if a.result.PID == 0 {
 		return nil
 	}
-	return &Child{Outcome: a.result.Outcome, PID: a.result.PID, Exit: a.result.Exit, Stderr: a.result.Stderr}
+	return &Child{Outcome: a.result.Outcome, PID: a.result.PID, Exit: a.result.Exit, Stderr: a.result.Stderr, interrupted: a.interrupted()}
+}
+
+// interrupted tells whether the child was ended because the run was, not because
+// it did not end in time.
+func (a *attempt) interrupted() bool {
+	return a.result.Interrupted && a.result.Outcome == guard.TimedOut
 }
 
 // saw tells whether the child sent a row of an id for a device; port 0 is any.
@@ -229,7 +235,7 @@ func (a *attempt) end(call string) (Reason, string) {
 		return Stuck, fmt.Sprintf("the child (pid %d) was left running %s: killing it there can wedge the port", res.PID, where)
 	case res.Outcome == guard.Stuck:
 		return Stuck, fmt.Sprintf("the child (pid %d) did not die %s", res.PID, where)
-	case res.Interrupted:
+	case a.interrupted():
 		return Interrupted, "the run was interrupted " + where
 	case res.Killed && res.OutOfMemory:
 		return Exhausted, "the system ended the child " + where + ": memory ran out (SIGKILL)"

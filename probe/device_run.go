@@ -239,6 +239,9 @@ func (dr *deviceRun) ended(a *attempt, lost []Observation) {
 		return
 	}
 	dr.outcome, dr.endDetail = a.result.Outcome, lost[0].Detail
+	if !a.child().contained() {
+		return
+	}
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	dr.exit.contained = true

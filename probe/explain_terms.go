@@ -46,7 +46,7 @@ var reasonTexts = map[Reason]string{
 var outcomeTexts = []Term{
 	{Name: "completed", Meaning: "the child sent its last message"},
 	{Name: "crashed", Meaning: "the child ended without it, and not by our hand"},
-	{Name: "timed_out", Meaning: "the child was killed at its deadline"},
+	{Name: "timed_out", Meaning: "the child was killed: at its deadline, or, where the reason is interrupted, because the run ended"},
 	{Name: "stuck", Meaning: "the child did not die of SIGKILL"},
 	{Name: "left", Meaning: "the child sat in a provider call of a Thunderbolt device and was left running, since killing it there leaks what it holds"},
 }

@@ -122,9 +122,10 @@ func (dr *deviceRun) contain(o *Observation) {
 	dr.tbClosed = append(dr.tbClosed, c)
 }
 
-// containHang draws the consequences of a child that did not end by itself: a
-// hang ends class create and up on the device, a stuck or left child everything
-// there and class create and up on all Thunderbolt devices.
+// containHang draws the consequences of a child that did not end by itself: one
+// that was killed in a call ends class create and up on the device, a stuck or left
+// child everything there and class create and up on all Thunderbolt devices. Outside
+// of any call it was the machine that was slow, or the run that ended.
 func (dr *deviceRun) containHang(a *attempt) {
 	c := closure{
 		From: ClassCreate, Event: string(a.result.Outcome), Call: a.last.Verb, At: a.last.StartedAt, Run: dr.doc.Run.ID, Now: true, Until: "in this run",
@@ -134,6 +135,9 @@ func (dr *deviceRun) containHang(a *attempt) {
 	}
 	switch a.result.Outcome {
 	case guard.TimedOut:
+		if c.Call == "" && !a.result.InCall {
+			return
+		}
 	case guard.Stuck, guard.Left:
 		c.From, c.PID = ClassRead, a.result.PID
 	default:

@@ -125,7 +125,13 @@ type Child struct {
 	PID     int     `json:"pid,omitempty"`
 	Exit    string  `json:"exit,omitempty"`   // status or signal, in words
 	Stderr  string  `json:"stderr,omitempty"` // head and tail of what the library wrote
+
+	interrupted bool // it was ended because the run was
 }
+
+// contained tells whether a child had to be contained: it failed, or did not end,
+// and not because this process had it end.
+func (c *Child) contained() bool { return c != nil && c.Outcome != guard.Completed && !c.interrupted }
 
 // Outcome is how a child ended.
 type Outcome = guard.Outcome

@@ -26,6 +26,8 @@ func TestEndsFromOutside(t *testing.T) {
 		{"stopped", guard.Result{Outcome: guard.TimedOut, Stopped: true}, Timeout, "found stopped (SIGSTOP)", "timed_out", "timed_out"},
 		{"crash", guard.Result{Outcome: guard.Crashed, Signal: "SIGSEGV: segmentation violation"}, Crash, "SIGSEGV", "crashed", "crashed"},
 		{"hang", guard.Result{Outcome: guard.TimedOut}, Timeout, "in ibv_reg_mr, which had not returned", "timed_out", "timed_out"},
+		{"interrupted", guard.Result{Outcome: guard.TimedOut, Interrupted: true}, Interrupted, "the run was interrupted in ibv_reg_mr", "", ""},
+		{"crash when interrupted", guard.Result{Outcome: guard.Crashed, Interrupted: true, Signal: "SIGSEGV: segmentation violation"}, Crash, "SIGSEGV", "crashed", "crashed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.result.PID, tt.result.InCall, tt.result.Verb = 7, true, "ibv_reg_mr"
@@ -33,6 +35,9 @@ func TestEndsFromOutside(t *testing.T) {
 			o := a.lost("d", "mr", 1, []string{"mr.register", "mr.rkey"})[0]
 			if o.ID != "mr.register" || o.Reason != tt.reason || !strings.Contains(o.Detail, tt.says) || !Sound(o) {
 				t.Errorf("%s: %q, %s; want %q and %q", o.ID, o.Reason, o.Detail, tt.reason, tt.says)
+			}
+			if got, want := o.Child.contained(), tt.name != "interrupted"; got != want {
+				t.Errorf("contained: %v, want %v", got, want)
 			}
 			for tb, want := range map[bool]string{false: tt.plain, true: tt.inTB} {
 				c, _ := closureOf(&o, tb)
@@ -56,6 +61,11 @@ func TestEndsOutsideACall(t *testing.T) {
 		}
 		if c, ok := closureOf(&o, false); ok {
 			t.Errorf("%s closes the device: %s", id, c.text())
+		}
+		dr := &deviceRun{run: &run{}}
+		dr.doc = &Document{}
+		if dr.containHang(a); len(dr.closures) > 0 {
+			t.Errorf("%s closes the device in its run: %s", id, dr.closures[0].text())
 		}
 		d := &Document{Devices: []Device{{Name: "mlx5_0", Listed: true}}, Observations: []Observation{o}, Host: &hostfacts.Host{OS: "linux"}}
 		for _, f := range Findings(d, FindingContext{Command: "probe"}) {

@@ -315,7 +315,7 @@ func (r *run) finish(command string) (*Document, error) {
 	}
 	r.exit.interrupted = r.ctx.Err() != nil && !r.orderly
 	r.exit.contained = r.exit.contained || slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
-		return o.Run == r.doc.Run.ID && o.Child != nil && o.Child.Outcome != guard.Completed
+		return o.Run == r.doc.Run.ID && o.Child.contained()
 	})
 	if command == "probe" || command == "doctor" {
 		r.exit.finding = slices.ContainsFunc(r.doc.Findings, func(f Finding) bool { return f.Severity == SeverityError })

@@ -78,7 +78,9 @@ func Serve(ctx context.Context, o ServeOptions) (*Document, error) {
 			r.fail(err)
 		}
 	}
-	r.orderly = ctx.Err() != nil && o.Orderly != nil && o.Orderly()
+	if r.orderly = ctx.Err() != nil && o.Orderly != nil && o.Orderly(); r.orderly {
+		r.exit.nothing = false // a listing that was interrupted does not say what there is
+	}
 	r.capabilities()
 	return r.finish("serve")
 }

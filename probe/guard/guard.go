@@ -91,7 +91,7 @@ type Result struct {
 	Stopped     bool          // it was found stopped when it had to end, and was continued
 	Killed      bool          // by SIGKILL, which was not ours
 	OutOfMemory bool          // and the system ended a process for want of memory meanwhile
-	Interrupted bool          // the context ended while the child ran
+	Interrupted bool          // the context ended before the ladder began: if the child was ended, then for that
 	Duration    time.Duration // from its start
 	Rungs       []string      // what was done to end it, in order
 }

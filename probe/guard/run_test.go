@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
@@ -227,6 +228,38 @@ func TestCancelAsksAtOnce(t *testing.T) {
 	if res.Outcome == Completed && !slices.Equal(got, []string{`"asked to end"`}) || res.Outcome != Completed && res.Outcome != TimedOut {
 		t.Errorf("%s with %q", res.Outcome, got)
 	}
+}
+
+// Who tells all processes at once to end has told the child too, which then may
+// not be able to catch it yet.
+func TestEndedWithItsParent(t *testing.T) {
+	r := &run{p: &process{}}
+	ps := endedBy(t, syscall.SIGTERM)
+	if r.judge(ps, false); r.res.Outcome != Crashed || r.res.Interrupted {
+		t.Errorf("by somebody: %+v", r.res)
+	}
+	r.res = Result{}
+	if r.judge(ps, true); r.res.Outcome != TimedOut || !r.res.Interrupted {
+		t.Errorf("when this process was told to end: %+v", r.res)
+	}
+	r.res = Result{Rungs: []string{"SIGTERM"}} // its time was over before
+	if r.judge(ps, true); r.res.Outcome != TimedOut || r.res.Interrupted {
+		t.Errorf("after its deadline: %+v", r.res)
+	}
+}
+
+// endedBy is the state of a process that a signal has ended.
+func endedBy(t *testing.T, sig syscall.Signal) *os.ProcessState {
+	t.Helper()
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its state tells
+	return cmd.ProcessState
 }
 
 func TestStuckGivesUp(t *testing.T) {

@@ -46,7 +46,7 @@ func Run(ctx context.Context, s Spec, on func(Message)) (Result, error) {
 	r.res.PID = p.cmd.Process.Pid
 	r.next(onTerm, began.Add(s.Soft+s.Ladder.Term))
 	r.loop(ctx)
-	err = r.finish()
+	err = r.finish(ctx.Err() != nil)
 	r.res.Duration = time.Since(began)
 	return r.res, err
 }
@@ -107,7 +107,7 @@ func (r *run) loop(ctx context.Context) {
 			r.climb()
 		case <-cancelled:
 			cancelled = nil
-			if !r.over() {
+			if !r.over() && len(r.res.Rungs) == 0 {
 				r.res.Interrupted = true
 			}
 			if r.rung == onTerm {

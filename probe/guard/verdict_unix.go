@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// finish closes the run's side of everything and judges.
-func (r *run) finish() error {
+// finish closes the run's side of everything and judges. cancelled says that the
+// context has ended.
+func (r *run) finish(cancelled bool) error {
 	c := r.p.page.read()
 	r.p.close()
 	r.res.InCall, r.res.Verb, r.res.Calls = c.inside(), c.verb, c.calls
@@ -21,7 +22,7 @@ func (r *run) finish() error {
 	r.res.Exit = "still running"
 	if r.over() {
 		r.res.Exit = exitText(r.p.cmd.ProcessState)
-		r.judge(r.p.cmd.ProcessState)
+		r.judge(r.p.cmd.ProcessState, cancelled)
 	}
 	if r.done {
 		r.res.Outcome = Completed
@@ -34,16 +35,19 @@ func (r *run) finish() error {
 }
 
 // judge names the end of a process that has ended. Without a done message it
-// has crashed, unless a signal of ours ended it.
-func (r *run) judge(ps *os.ProcessState) {
+// has crashed, unless a signal of ours ended it. Who ends this process may have sent
+// SIGTERM to its children as well, as systemd does: one that cannot catch it yet has
+// been ended by the same.
+func (r *run) judge(ps *os.ProcessState, cancelled bool) {
 	r.res.Outcome = Crashed
 	status, ok := ps.Sys().(syscall.WaitStatus)
 	if !ok {
 		return
 	}
 	if status.Signaled() {
-		if r.sent[status.Signal()] {
-			r.res.Outcome = TimedOut
+		theirs := cancelled && status.Signal() == syscall.SIGTERM
+		if theirs || r.sent[status.Signal()] {
+			r.res.Outcome, r.res.Interrupted = TimedOut, r.res.Interrupted || theirs && len(r.res.Rungs) == 0
 			return
 		}
 		r.res.Signal = signalText(status.Signal())
