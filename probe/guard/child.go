@@ -25,8 +25,7 @@ var (
 type Child struct {
 	nonce   string
 	request []byte
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
+	clock   *clock
 	mark    *rdma.CallMark
 	conn    *os.File
 
@@ -43,8 +42,13 @@ func (c *Child) Request() []byte { return c.request }
 // Conn is Spec.Conn, nil when there is none. It is the caller's to close.
 func (c *Child) Conn() *os.File { return c.conn }
 
-// Context ends at the soft deadline, at SIGTERM and when the parent dies.
-func (c *Child) Context() context.Context { return c.ctx }
+// Context ends at the soft deadline, at SIGTERM and when the parent dies. Renew
+// replaces it.
+func (c *Child) Context() context.Context { return c.clock.context() }
+
+// Renew starts the deadline anew, unless the context has ended. The parent goes by
+// Spec.Renews: call this before the message that tells it.
+func (c *Child) Renew() bool { return c.clock.renew() }
 
 // Mark is the page by which the parent knows the call in flight. Give it to
 // rdma.Library.SetMark before the first call.
@@ -85,7 +89,7 @@ const (
 
 // orphaned runs once the parent is dead, until exit is called.
 func (c *Child) orphaned(exit func()) {
-	c.cancel(ErrOrphaned)
+	c.clock.end(ErrOrphaned)
 	born := time.Now()
 	idleSince := born
 	for now := born; ; now = time.Now() {

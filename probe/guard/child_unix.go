@@ -3,13 +3,11 @@
 package guard
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,18 +37,11 @@ func Enter() (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Child{nonce: h.Nonce, request: request, mark: shared.mark(), write: writeMessage}
+	c := &Child{nonce: h.Nonce, request: request, clock: newClock(h.left(), h.Soft), mark: shared.mark(), write: writeMessage}
 	if h.Conn {
 		c.conn = os.NewFile(fdConn, "connection")
 	}
-	due := time.Now().Add(h.left())
-	deadline, stop := context.WithDeadlineCause(context.Background(), due, ErrDeadline)
-	ctx, cancel := context.WithCancelCause(deadline)
-	c.ctx, c.cancel = ctx, func(cause error) {
-		cancel(cause)
-		stop()
-	}
-	c.catchSignals(due)
+	c.catchSignals()
 	go func() {
 		waitForEnd(fdLifeline)
 		c.orphaned(func() { os.Exit(orphanExit) })
@@ -76,20 +67,15 @@ func checkChannels() error {
 
 // catchSignals ignores what a terminal or a closed pipe would end this process
 // by, possibly inside a provider call: only the parent's ladder may. Whoever is
-// left behind writes to closed pipes. A SIGTERM after the deadline is the ladder's:
-// the child may have been stopped, or have had no processor, when it passed.
-func (c *Child) catchSignals(due time.Time) {
+// left behind writes to closed pipes.
+func (c *Child) catchSignals() {
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT)
 	terms := make(chan os.Signal, 1)
 	signal.Notify(terms, syscall.SIGTERM)
 	go func() {
 		for range terms {
-			switch {
-			case c.ignoreTerm.Load():
-			case time.Now().Before(due):
-				c.cancel(ErrTerminated)
-			default:
-				c.cancel(ErrDeadline)
+			if !c.ignoreTerm.Load() {
+				c.clock.terminate()
 			}
 		}
 	}()

@@ -3,8 +3,9 @@
 //
 // The parent promises:
 //
-//   - Run ends within Spec.Bound, whatever the child does: also when the child
-//     ignores signals, cannot be killed, floods its output or leaves a
+//   - Run ends within Spec.Bound, and a Spec.Lap for every renewal of the
+//     deadline that Spec.Renews grants, whatever the child does: also when the
+//     child ignores signals, cannot be killed, floods its output or leaves a
 //     grandchild behind that holds the pipes.
 //   - Only the child's done message makes a run Completed. Without one it
 //     Crashed, however politely it exited: Go turns a fault in C into exit

@@ -53,10 +53,17 @@ type Spec struct {
 	Leave   bool          // never SIGKILL it while it is inside a provider call
 	Lock    *Lock         // inherited by the child; may be nil
 	Conn    *os.File      // inherited by the child, see Child.Conn; may be nil. Run closes this side's
+
+	// Renews tells whether the child's deadline starts anew with a message: the child
+	// calls Child.Renew before it sends that. It may be nil, and bounds how often.
+	Renews func(Message) bool
 }
 
+// Lap is what one renewal of the deadline adds to Bound.
+func (s Spec) Lap() time.Duration { return s.Soft + s.Ladder.Term }
+
 // Bound is the time within which Run ends, whatever the child does. What the
-// caller's own callback takes is not in it.
+// caller's own callback takes is not in it, nor is what renewals add.
 func (s Spec) Bound() time.Duration {
 	return s.Soft + s.Ladder.Term + s.Ladder.Kill + s.Ladder.GiveUp + drainLimit + slack
 }

@@ -68,6 +68,17 @@ var (
 		<-c.Context().Done()
 		must(c.Done(context.Cause(c.Context()).Error()))
 	})
+	_ = child("renews", func(c *Child) {
+		for range renewals {
+			select {
+			case <-c.Context().Done():
+			case <-time.After(renewAfter):
+				c.Renew()
+				must(c.Send("renewed", nil))
+			}
+		}
+		must(c.Done(fmt.Sprint(context.Cause(c.Context()))))
+	})
 	_ = child("stops itself", func(c *Child) {
 		must(c.Send("stopping", os.Getpid()))
 		must(syscall.Kill(os.Getpid(), syscall.SIGSTOP))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"rdmaprobe/rdma"
 )
@@ -95,8 +96,7 @@ func hasProcLocks() bool {
 
 func TestOrphanGrace(t *testing.T) {
 	c := &Child{mark: new(rdma.CallMark)}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	c.ctx, c.cancel = ctx, cancel
+	c.clock = newClock(time.Hour, time.Hour)
 	exited := 0
 	c.orphaned(func() { exited++ })
 	if exited != 1 || context.Cause(c.Context()) != ErrOrphaned {

@@ -44,7 +44,7 @@ func Run(ctx context.Context, s Spec, on func(Message)) (Result, error) {
 	}
 	r := &run{spec: s, p: p, on: on, timer: time.NewTimer(0)}
 	r.res.PID = p.cmd.Process.Pid
-	r.next(onTerm, began.Add(s.Soft+s.Ladder.Term))
+	r.next(onTerm, began.Add(s.Lap()))
 	r.loop(ctx)
 	err = r.finish(ctx.Err() != nil)
 	r.res.Duration = time.Since(began)
@@ -130,6 +130,9 @@ func (r *run) take(m Message) {
 		r.done = true
 	}
 	r.on(m)
+	if r.rung == onTerm && r.spec.Renews != nil && r.spec.Renews(m) {
+		r.next(onTerm, time.Now().Add(r.spec.Lap()))
+	}
 	switch {
 	case r.over(): // what it wrote before its end is still coming
 		r.next(onDrain, time.Now().Add(drainGrace))
