@@ -140,7 +140,7 @@ var runCases = []findingCase{
 	}, is("pingpong_timeout", "error", "mlx5_0")},
 	{"pingpong_timeout", "in an earlier run", macScene, func(s scene) { s.refuse("rdma_en3", "left", "ibv_poll_cq", "mr.register") }, is("pingpong_timeout", "error", "rdma_en3")},
 	{"pingpong_timeout", "the side channel failed", macScene, func(s scene) { s.fail("rdma_en3", "pingpong.uc", Unreachable, 60) }, nil},
-	{"pingpong_timeout", "wrong bytes", linuxScene, func(s scene) { s.exchange("mlx5_0", "pingpong.rc", 100, 99, 3).Reason = PayloadMismatch }, nil},
+	{"pingpong_timeout", "wrong bytes", linuxScene, func(s scene) { s.exchange("mlx5_0", "pingpong.rc", 100, 99, 3).Reason = PayloadMismatch }, is("payload_mismatch", "error", "mlx5_0")},
 	{"pingpong_timeout", "all came back", linuxScene, func(s scene) {
 		s.exchange("mlx5_0", "pingpong.rc", 100, 100, 3)
 		s.confirm("mlx5_0", "pingpong.rc")
@@ -150,10 +150,10 @@ var runCases = []findingCase{
 	}, is("completion_without_delivery", "warning", "mlx5_0")},
 	{"completion_without_delivery", "no completion either", linuxScene, func(s scene) {
 		s.fail("mlx5_0", "op.rdma_write", NoCompletion, 0).Data = map[string]any{"delivered": false}
-	}, nil},
+	}, is("pingpong_timeout", "error", "mlx5_0")},
 	{"completion_without_delivery", "the completion was an error", linuxScene, func(s scene) {
 		s.fail("mlx5_0", "op.rdma_write", ProviderError, 0).Data = map[string]any{"delivered": false, "wc_status": "REM_ACCESS_ERR"}
-	}, nil},
+	}, is("data_transfer_failed", "error", "mlx5_0")},
 	{"completion_without_delivery", "delivered", linuxScene, func(s scene) {
 		s.confirm("mlx5_0", "op.rdma_write")
 		s.row("mlx5_0", "op.rdma_write").Data = map[string]any{"delivered": true, "wc_status": "SUCCESS"}
@@ -169,7 +169,7 @@ var runCases = []findingCase{
 	{"uc_message_loss", "wrong bytes are not missing", linuxScene, func(s scene) {
 		o := s.exchange("mlx5_0", "pingpong.uc", 100, 7, 3)
 		o.Reason, o.Data["lost"] = PayloadMismatch, 0
-	}, nil},
+	}, is("payload_mismatch", "error", "mlx5_0")},
 	{"uc_message_loss", "RC goes over", linuxScene, func(s scene) {
 		s.exchange("mlx5_0", "pingpong.uc", 100, 0, 3)
 		s.confirm("mlx5_0", "pingpong.rc")

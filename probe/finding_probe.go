@@ -58,41 +58,57 @@ func unanswered(o *Observation) (how string, yes bool) {
 		return "", false
 	case !late || outcomeOf(o) != "" && outcomeOf(o) != guard.Completed:
 		return "", false
-	case o.ID == "pingpong.uc" && e.known && e.verified > 0:
+	case refusedData(o):
+		return "", false // its call said so at once
+	case o.ID == "pingpong.uc" && e.known && e.verified > 0 && e.lost > 0:
 		return "", false // some came through: they were lost, not unanswered
-	case o.ID == "pingpong.uc" || o.ID == "pingpong.rc":
-		return "no completion before the deadline", true
 	}
-	return "", false
+	return "no completion before the deadline", true
 }
 
 func pingpongTimeout(v *findingView) []findingHit {
-	return v.eventHits(func(o *Observation) (string, bool) {
-		if !slices.Contains([]string{"pingpong.uc", "pingpong.rc", "op.rdma_write"}, o.ID) {
-			return "", false
-		}
-		text, ok := unanswered(o)
-		ok = ok && !v.goesOver(o)
-		text = o.ID + ": " + text
-		if e := exchangeOf(o); e.known {
-			text += fmt.Sprintf(" (%d of %d round trips)", e.verified, e.count)
-		}
-		if n, used := v.exchangeIndex(o); used {
-			text += fmt.Sprintf(", with GID index %d", n)
-		}
-		return text, ok
-	}, func(e pastEvent) (string, bool) {
+	return v.eventHits(v.timeoutText, func(e pastEvent) (string, bool) {
 		return "not tried again, because a provider call hung while messages were sent" + e.when(), (e.event == "timed_out" || e.event == "left") && e.data
 	}, func(device string, again bool, h *findingHit) {
 		h.remedy = "check that the other end runs and answers, that both ends use GIDs of one network, and that nothing between them filters RDMA; the peer may be gone"
+		then := "check that the other end runs and answers"
+		if rows := v.timeouts(device); bothHere(rows) {
+			h.remedy = "both ends were on this machine, so that the provider alone is to be asked: " + v.resetRemedy(device)
+			then, h.check = v.resetRemedy(device), localCheck(device)
+		}
 		if dev := v.device(device); dev != nil {
 			if good, used, differ := v.otherIndex(dev); differ {
-				h.remedy = fmt.Sprintf("use GID index %d instead of %d, or leave out --gid-index; then check that the other end runs and answers", good, used)
+				h.remedy = fmt.Sprintf("use GID index %d instead of %d, or leave out --gid-index; then %s", good, used, then)
 			}
 		}
 		if again {
 			h.remedy += lifted
 		}
+	})
+}
+
+// timeoutText tells of a data row that got no answer.
+func (v *findingView) timeoutText(o *Observation) (string, bool) {
+	if !slices.Contains(dataIDs, o.ID) {
+		return "", false
+	}
+	text, ok := unanswered(o)
+	text = o.ID + ": " + text
+	e := exchangeOf(o)
+	if e.known {
+		text += fmt.Sprintf(" (%d of %d round trips)", e.verified, e.count)
+	}
+	if n, used := v.exchangeIndex(o); used {
+		text += fmt.Sprintf(", with GID index %d", n)
+	}
+	return text, ok && !(e.known && e.lost > 0 && v.goesOver(o)) // those are uc_message_loss
+}
+
+// timeouts are the rows of a device that got no answer.
+func (v *findingView) timeouts(device string) []*Observation {
+	return slices.DeleteFunc(slices.Clone(v.rows[device]), func(o *Observation) bool {
+		_, ok := v.timeoutText(o)
+		return !ok
 	})
 }
 
@@ -163,7 +179,7 @@ func completionWithoutDelivery(v *findingView) []findingHit {
 	for _, name := range v.devicesSeen() {
 		for _, o := range v.of(name, "op.rdma_write") {
 			delivered, known := o.Data["delivered"].(bool)
-			if !known || delivered || !completedWell(o) {
+			if !known || delivered || !completedWell(o) || wrongBytes(o) {
 				continue
 			}
 			hits = append(hits, findingHit{

@@ -64,6 +64,8 @@ var findingRules = []findingRule{
 	{"provider_wedged", SeverityError, scopeDevice, providerWedged, checkDevices},
 	{"child_unkillable", SeverityError, scopeDevice, childUnkillable, checkDevices},
 	{"pingpong_timeout", SeverityError, scopeDevice, pingpongTimeout, checkPingpong},
+	{"payload_mismatch", SeverityError, scopeDevice, payloadMismatch, checkPingpong},
+	{"data_transfer_failed", SeverityError, scopeDevice, dataTransferFailed, checkPingpong},
 	{"pd_alloc_failed", SeverityError, scopeDevice, pdAllocFailed, checkProbe},
 	{"pd_alloc_failed_port_active", SeverityError, scopeDevice, pdAllocFailedPortActive, checkProbe},
 	{"qp_pool_exhausted", SeverityError, scopeDevice, qpPoolExhausted, checkProbe},

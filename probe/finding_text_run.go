@@ -41,6 +41,26 @@ var runPages = []findingPage{
 		sources:   []string{"https://github.com/ml-explore/mlx/issues/3910", "https://github.com/SoftRoCE/rxe-dev/issues/47", "https://github.com/NVIDIA/nccl/issues/769"},
 	},
 	{
+		code: "payload_mismatch",
+		meaning: "A message or a remote write arrived, and its bytes are not those that were sent: a damaged one, a part of one, or what was in the memory before. " +
+			"Completions said that all was well. A program that does not check its data computes with these bytes, which is worse than a message that is lost.",
+		concluded: "From the pattern that each message carries and the receiver compares byte by byte, at both ends. A message that comes once more or late is not wrong, " +
+			"and a write that left its target as it was is completion_without_delivery.",
+		do: "Do not use the path for data. Repeat with another `--size`, from the other machine to this one, and with another peer, to see what the damage follows. " +
+			"Then report it to the vendor, with the file of `rdmaprobe report --bundle FILE.tar.gz`.",
+		verify:  "`rdmaprobe probe --pingpong` confirms every size that is used, more than once.",
+		sources: []string{"https://github.com/ml-explore/mlx/pull/3152", srcTN3205},
+	},
+	{
+		code: "data_transfer_failed",
+		meaning: "The provider failed a message by itself: posting it was refused, it completed with an error, or the provider gave an answer that cannot be, such as a completion of nothing that was posted. " +
+			"The peer's silence and a port that went down have findings of their own.",
+		concluded: "From what the call returned, the completion's status, or the answer. It is a warning where only remote writes failed and messages arrive.",
+		do:        "Look at the kernel log. Try a smaller `--size` and another peer, and take library, provider and driver from one release.",
+		verify:    "`rdmaprobe probe --pingpong` is confirmed.",
+		sources:   []string{"https://github.com/hellas-ai/thunderbolt-ibverbs/pull/35", "https://github.com/ml-explore/mlx/pull/3152"},
+	},
+	{
 		code:      "completion_without_delivery",
 		meaning:   "A remote write was reported as done, and the target's bytes did not change. A completion of this provider is no proof of delivery.",
 		concluded: "From a successful completion at the sender and the target's memory, which was compared.",

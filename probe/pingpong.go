@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"rdmaprobe/probe/pattern"
@@ -65,7 +66,7 @@ func probePingpong(s *session) {
 		if err == nil {
 			err = p.run()
 		}
-		p.end()
+		p.end(err)
 		p.tell(r, err)
 		if seq = p.seq; err != nil {
 			break // the queue pair is in no state to go on
@@ -104,13 +105,18 @@ func (p *pingpong) begin() error {
 // child's own deadline has passed: it is asked to end half a second after that.
 const endLimit = 300 * time.Millisecond
 
-// end asks the other host's end what it saw.
-func (p *pingpong) end() {
+// end asks the other host's end what it saw. A message that was on its way behind a
+// wrong one is not waited for: it does not count as sent.
+func (p *pingpong) end(err error) {
 	e := p.c.remote
 	if e == nil || e.stock || e.lost() {
 		return
 	}
-	got, aerr := ask[peer.Results](context.WithoutCancel(p.s.child.Context()), e, peer.TypeEnd, peer.End{Sent: int(p.seq - p.before)}, peer.TypeResults, endLimit)
+	last := p.seq
+	if bad := (*payloadError)(nil); errors.As(err, &bad) {
+		last = bad.seq
+	}
+	got, aerr := ask[peer.Results](context.WithoutCancel(p.s.child.Context()), e, peer.TypeEnd, peer.End{Sent: int(last - p.before)}, peer.TypeResults, endLimit)
 	if aerr == nil {
 		p.results = &got
 	}
@@ -149,17 +155,24 @@ func (s *session) dataParams(c *connection, size int) map[string]any {
 	return p
 }
 
-// mode says where the other end is.
+// Where the other end is: params.mode of a data row.
+const (
+	modeSimulated  = "simulated peer"
+	modeTwoHosts   = "two hosts"
+	modeTwoDevices = "two devices of this machine"
+	modeLoopback   = "loopback on one port"
+)
+
 func (s *session) mode() string {
 	switch {
 	case s.sim != nil:
-		return "simulated peer"
+		return modeSimulated
 	case s.req.Data.Remote != "":
-		return "two hosts"
+		return modeTwoHosts
 	case s.req.Data.PeerDevice != "":
-		return "two devices of this machine"
+		return modeTwoDevices
 	}
-	return "loopback on one port"
+	return modeLoopback
 }
 
 // run sends the messages. It ends early at the deadline, on a completion with an

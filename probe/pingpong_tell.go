@@ -24,7 +24,7 @@ func (p *pingpong) tell(r *row, err error) {
 	switch {
 	case errors.As(err, &bad):
 		r.o.Call = pollCall
-		r.unknown(PayloadMismatch, err.Error())
+		r.unknown(PayloadMismatch, err.Error()+p.whichWay())
 	case errors.As(err, &gone):
 		r.unknown(Unreachable, fmt.Sprintf("%v, after %d of %d messages", gone, p.verified, p.count))
 	case errors.Is(err, errLeftover):
@@ -52,6 +52,20 @@ func (p *pingpong) tell(r *row, err error) {
 			r.unknown(cmp.Or(why, NoCompletion), came)
 		}
 	}
+}
+
+// whichWay says what the other host's end saw of messages one of which is wrong
+// here: whether it was so already there.
+func (p *pingpong) whichWay() string {
+	switch r := p.results; {
+	case r == nil:
+		return ""
+	case r.Mismatch != "":
+		return "; the other end: " + r.Mismatch
+	case r.Verified == r.Received:
+		return fmt.Sprintf("; all %d messages had arrived intact at the other end", r.Received)
+	}
+	return ""
 }
 
 // summary is what the loop measured. Times are round trips.

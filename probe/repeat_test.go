@@ -48,6 +48,9 @@ func TestNothingArrived(t *testing.T) {
 	if o.Level != rdma.CapabilityUnknown || o.Reason != PayloadMismatch || n != 0 { // within the warm-up
 		t.Errorf("%s %q, %s; %v", o.Level, o.Reason, o.Detail, o.Data)
 	}
+	if !hasFinding(d, "payload_mismatch", name) || d.Exit != ExitFinding {
+		t.Errorf("exit %d, findings %+v", d.Exit, d.Findings)
+	}
 	if _, there := o.Data["repeated"]; there {
 		t.Errorf("a message came once more? %v", o.Data)
 	}

@@ -54,6 +54,8 @@ var briefs = map[string]string{
 	"provider_wedged":                       "a provider call does not return",
 	"child_unkillable":                      "a process is stuck in the driver",
 	"pingpong_timeout":                      "nothing came back from the peer",
+	"payload_mismatch":                      "wrong bytes arrive",
+	"data_transfer_failed":                  "the provider fails messages",
 	"pd_alloc_failed":                       "no protection domain could be allocated",
 	"pd_alloc_failed_port_active":           "no protection domain could be allocated",
 	"qp_pool_exhausted":                     "other processes hold all queue pairs",

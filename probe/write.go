@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"rdmaprobe/probe/pattern"
@@ -63,6 +64,7 @@ func (s *session) askTarget(r *row, c *connection, size int, seq uint64) {
 		r.send()
 	default:
 		r.set("delivered", false)
+		r.set("changed", got.Received > 0)
 		r.unknown(PayloadMismatch, "the write completed with success, and the other end's memory does not have it: "+got.Mismatch)
 	}
 }
@@ -111,13 +113,31 @@ func (s *session) judgeWrite(r *row, c *connection, size int, seq uint64) {
 			return
 		}
 		if time.Now().After(deadline) || s.child.Context().Err() != nil {
-			r.set("delivered", false)
 			r.o.Call = "ibv_post_send"
-			r.unknown(PayloadMismatch, "the write completed with success and the target's bytes did not change")
+			r.astray(target, at, "the write completed with success and ")
 			return
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// astray finishes the row of a write that is not in its target, and returns what
+// the peer is to be told.
+func (r *row) astray(target []byte, at int, begin string) (what string, changed bool) {
+	what, changed = strayed(target, at)
+	r.set("delivered", false)
+	r.set("changed", changed)
+	r.unknown(PayloadMismatch, begin+what)
+	return what, changed
+}
+
+// strayed tells whether a write whose first wrong byte is at offset at left its
+// target as it was, all zeros, or brought other bytes.
+func strayed(target []byte, at int) (what string, changed bool) {
+	if slices.ContainsFunc(target, func(b byte) bool { return b != 0 }) {
+		return fmt.Sprintf("the first wrong byte is at offset %d", at), true
+	}
+	return "the target's bytes did not change", false
 }
 
 // target is the memory that was to be written.
