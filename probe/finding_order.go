@@ -25,6 +25,10 @@ var precedences = []precedence{
 	{winners: []string{"gid_no_ipv4_mapped"}, losers: []string{"gid_table_empty"}},
 	{winners: []string{"ib_port_down_no_sm", "ib_port_init_no_sm", "port_unstable"}, losers: []string{"port_down"}},
 	{winners: []string{"uverbs_permission_denied"}, losers: []string{"uverbs_node_missing"}},
+	{
+		winners: []string{"uverbs_permission_denied", "uverbs_node_missing", "thunderbolt_generation_unsupported", "rdma_disabled"},
+		losers:  []string{"device_open_failed", "port_query_failed"},
+	},
 	{winners: []string{"child_unkillable"}, losers: []string{"provider_wedged", "pingpong_timeout"}},
 	{winners: []string{"gid_type_mismatch"}, losers: []string{"pingpong_timeout"}},
 	{

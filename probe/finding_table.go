@@ -51,6 +51,8 @@ var findingRules = []findingRule{
 	{"ib_port_init_no_sm", SeverityError, scopeDevice, ibPortInitNoSM, checkDevices},
 
 	// Device and port.
+	{"device_open_failed", SeverityError, scopeDevice, deviceOpenFailed, checkDevices},
+	{"port_query_failed", SeverityError, scopeDevice, portQueryFailed, checkDevices},
 	{"port_down", SeverityError, scopeDevice, portDown, checkDevices},
 	{"port_unstable", SeverityError, scopeDevice, portUnstable, checkDoctor},
 	{"gid_table_empty", SeverityError, scopeDevice, gidTableEmpty, checkDevices},

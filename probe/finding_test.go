@@ -41,7 +41,7 @@ func TestNothingFromIgnorance(t *testing.T) {
 // no finding may appear that was not there with the fact, except the next cause
 // in line that the lost one had replaced.
 func TestFactsCanBeAbsent(t *testing.T) {
-	for _, c := range slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, dataCases, providerCases) {
+	for _, c := range slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, readCases, dataCases, providerCases) {
 		s := c.scene()
 		c.change(s)
 		before := raised(s, c.code)

@@ -3,6 +3,25 @@ package probe
 // devicePages are about devices, ports and GID tables.
 var devicePages = []findingPage{
 	{
+		code: "device_open_failed",
+		meaning: "The library lists the device, and opening it failed with an ordinary error. Nothing else can be asked of it, and no other program can use it either. " +
+			"ENODEV is what a device gives that is being reset or has been taken away.",
+		concluded: "From NULL or the errno of ibv_open_device. A node that is missing or may not be opened, Thunderbolt that cannot do RDMA and RDMA that is switched off are named instead.",
+		do: "Look at the kernel log for the driver's reason. Reload the driver, or plug the device or its cable in again; restart the machine if it stays. " +
+			"EMFILE is the limit of open files, not the device.",
+		verify:  "`rdmaprobe devices` reads the device.",
+		sources: []string{"https://github.com/linux-rdma/rdma-core/pull/1060", "https://github.com/ml-explore/mlx/pull/4180"},
+	},
+	{
+		code: "port_query_failed",
+		meaning: "The device was opened, and reading it failed with an ordinary error, or gave an answer that cannot be, such as no ports. What it should tell is not known; " +
+			"it does not mean that the port is down.",
+		concluded: "From the return and the errno of ibv_query_device, ibv_query_port or, on an ACTIVE port whose peers are addressed by GID, ibv_query_gid.",
+		do:        "Look at the kernel log for the driver's reason, and take library, provider and driver from one release. Reload the driver or restart the machine if it stays.",
+		verify:    "`rdmaprobe devices` shows the port.",
+		sources:   []string{"https://github.com/exo-explore/exo/issues/1712"},
+	},
+	{
 		code:    "port_down",
 		meaning: "The port is not ACTIVE. Nothing can be sent, and on Thunderbolt nothing can even be allocated. A Thunderbolt port becomes ACTIVE only when both ends have RDMA enabled.",
 		concluded: "From the state that the provider gave. It is for information while another port of the host is ACTIVE, unless the command names the device: " +

@@ -44,6 +44,8 @@ var briefs = map[string]string{
 	"configured_gid_index_empty":            "the GID index in the environment is empty",
 	"ib_port_down_no_sm":                    "down, and no subnet manager was seen",
 	"ib_port_init_no_sm":                    "no subnet manager has set the port up",
+	"device_open_failed":                    "it cannot be opened",
+	"port_query_failed":                     "its port cannot be read",
 	"port_unstable":                         "the port's state keeps changing",
 	"gid_table_empty":                       "the GID table is empty",
 	"gid_stale":                             "GIDs of addresses that are gone",
@@ -93,8 +95,20 @@ func Brief(d *Document, f Finding) string {
 		}
 	case "port_down":
 		return j.portDownBrief(f.Scope)
+	case "device_open_failed", "port_query_failed":
+		return briefs[f.Code] + j.refusedBrief(f)
 	}
 	return strings.ReplaceAll(briefs[f.Code], "SCOPE", printable(f.Scope))
+}
+
+// refusedBrief is the call behind a finding about one, with its errno.
+func (j judgement) refusedBrief(f Finding) string {
+	for _, o := range j.rows[f.Scope] {
+		if slices.Contains(f.Observations, o.Key()) && readRefused(o) {
+			return ", " + refusedText(o)
+		}
+	}
+	return ""
 }
 
 // portDownBrief says why the ports of a device are down, each reason once.

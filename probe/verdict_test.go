@@ -175,7 +175,7 @@ func checkVerdict(t *testing.T, s scene, v *Verdict) {
 
 // Every document that raises a finding, and its near miss, has a sound verdict.
 func TestVerdictOfAllFindingCases(t *testing.T) {
-	cases := slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, dataCases, providerCases)
+	cases := slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, readCases, dataCases, providerCases)
 	if len(cases) < 100 {
 		t.Fatalf("%d cases", len(cases))
 	}
