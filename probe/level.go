@@ -26,6 +26,9 @@ func judge(class Class, platform rdma.Platform, err error) (rdma.Capability, Rea
 	if !errors.As(err, &pe) {
 		return rdma.CapabilityUnknown, ProviderError
 	}
+	if pe.Failure == rdma.FailureInvalidProviderResult {
+		return rdma.CapabilityUnknown, Invalid
+	}
 	n := 0 // a return that is no errno, such as -1, says only that it failed
 	if pe.ErrnoSet {
 		n = pe.Errno
@@ -56,6 +59,8 @@ func returnOf(err error) *Return {
 		return nil
 	case pe.Failure == rdma.FailureNilProviderResult:
 		return &Return{Pointer: true, Null: true}
+	case pe.Failure == rdma.FailureInvalidProviderResult:
+		return &Return{Pointer: true}
 	}
 	return &Return{Number: pe.Return}
 }

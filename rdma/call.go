@@ -1,10 +1,6 @@
 package rdma
 
-import (
-	"unsafe"
-
-	"rdmaprobe/rdma/internal/abi"
-)
+import "rdmaprobe/rdma/internal/abi"
 
 // maxArgs is the most arguments a verb takes: _ibv_query_gid_ex.
 const maxArgs = 6
@@ -93,10 +89,7 @@ func ptrCall(v verb, args ...uintptr) (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	if o.result == 0 {
-		return 0, o.failure(FailureNilProviderResult, 0, o.errno)
-	}
-	return o.result, nil
+	return o.pointer()
 }
 
 // intCall performs a verb that returns a C int; 0 is success.
@@ -153,5 +146,5 @@ func contextOf(object uintptr) RDMAContext {
 	if object == 0 || !canCall {
 		return 0
 	}
-	return uintptr(unsafe.Pointer(abi.At[abi.PD](object).Context))
+	return *abi.At[uintptr](object)
 }

@@ -48,12 +48,17 @@ func IbvCompChannelFD(channel RDMACompChannel) int {
 	return int(abi.At[abi.CompChannel](channel).FD)
 }
 
-// IbvCQChannel reads the channel of a completion queue; 0 when it has none.
+// IbvCQChannel reads the channel of a completion queue; 0 when it has none, or
+// something that cannot be one.
 func IbvCQChannel(cq RDMACQ) RDMACompChannel {
 	if cq == 0 || !canCall {
 		return 0
 	}
-	return uintptr(unsafe.Pointer(abi.At[abi.CQ](cq).Channel))
+	channel := *abi.At[uintptr](cq + unsafe.Offsetof(abi.CQ{}.Channel))
+	if nowhere(channel) {
+		return 0
+	}
+	return channel
 }
 
 // IbvGetCqEvent calls
@@ -61,12 +66,17 @@ func IbvCQChannel(cq RDMACQ) RDMACompChannel {
 //	int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 //
 // It blocks inside the provider until an event comes, unless the descriptor is
-// non-blocking. Each event must be acknowledged with IbvAckCqEvents.
+// non-blocking. Each event must be acknowledged with IbvAckCqEvents. A queue that
+// cannot be one is an error, and left in *cq.
 func IbvGetCqEvent(channel RDMACompChannel, cq *RDMACQ, cqContext *uintptr) (int, error) {
 	if cq == nil || cqContext == nil {
 		return notCalled, nilInput(verbGetCQEvent, "cq or cq context pointer")
 	}
-	return intCall(verbGetCQEvent, channel, uintptr(unsafe.Pointer(cq)), uintptr(unsafe.Pointer(cqContext)))
+	r, err := intCall(verbGetCQEvent, channel, uintptr(unsafe.Pointer(cq)), uintptr(unsafe.Pointer(cqContext)))
+	if err == nil && nowhere(*cq) {
+		return r, invalidPointer(verbGetCQEvent, "cq", *cq)
+	}
+	return r, err
 }
 
 // IbvAckCqEvents calls

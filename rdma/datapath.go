@@ -24,11 +24,19 @@ func inlineCall(v verb, handle uintptr) (lib *Library, fn uintptr, err error) {
 	if context == 0 {
 		return nil, 0, nilInput(v, "context of the "+subjectNames[row.on])
 	}
-	if fn = abi.At[abi.Context](context).Ops[row.op]; fn == 0 {
+	if nowhere(context) {
+		return nil, 0, invalidPointer(v, "context of the "+subjectNames[row.on], context)
+	}
+	switch fn = abi.At[abi.Context](context).Ops[row.op]; {
+	case fn == 0:
 		return nil, 0, &ProviderError{
 			Operation: row.name, Device: contextDevice(context), Context: context,
 			ContextOpen: true, Failure: FailureSymbolUnavailable, platform: lib.platform,
 		}
+	case nowhere(fn):
+		e := invalidPointer(v, "entry of ibv_context_ops", fn)
+		e.Device, e.Context, e.ContextOpen = contextDevice(context), context, true
+		return nil, 0, e
 	}
 	return lib, fn, nil
 }
@@ -57,7 +65,7 @@ func IbvOps(context RDMAContext) (map[string]bool, error) {
 	present := map[string]bool{}
 	for _, row := range verbTable {
 		if row.inline() {
-			present[row.name] = abi.At[abi.Context](context).Ops[row.op] != 0
+			present[row.name] = !nowhere(abi.At[abi.Context](context).Ops[row.op])
 		}
 	}
 	return present, nil

@@ -64,11 +64,11 @@ func IbvOpenDevice(device RDMADevice) (RDMAContext, error) {
 	if err != nil {
 		return 0, err
 	}
-	if o.result == 0 {
-		return 0, o.failure(FailureNilProviderResult, 0, o.errno)
+	context, err := o.pointer()
+	if err == nil {
+		contextNames.Store(context, o.device)
 	}
-	contextNames.Store(o.result, o.device)
-	return o.result, nil
+	return context, err
 }
 
 // IbvCloseDevice calls

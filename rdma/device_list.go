@@ -1,6 +1,8 @@
 package rdma
 
 import (
+	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,6 +21,7 @@ const maxDevices = 4096
 type DeviceList struct {
 	list    *ownedList
 	devices []Device
+	invalid []*ProviderError
 }
 
 // ownedList is a provider's list and what frees it. Devices refer to it, so that
@@ -42,10 +45,27 @@ func OpenDeviceList() (*DeviceList, error) {
 		return nil, err
 	}
 	l := &DeviceList{list: &ownedList{handle: handle, lib: lib}}
-	for _, device := range listEntries(handle, int(*count)) {
-		l.devices = append(l.devices, Device{Handle: device, Name: listedName(device), list: l.list})
+	for i, device := range listEntries(handle, int(*count)) {
+		if nowhere(device) {
+			l.invalid = append(l.invalid, invalidPointer(verbGetDeviceList, fmt.Sprintf("device list's entry %d", i), device))
+			continue
+		}
+		name, err := listedName(device)
+		if e := (*ProviderError)(nil); errors.As(err, &e) && e.Failure == FailureInvalidProviderResult {
+			l.invalid = append(l.invalid, e)
+		}
+		l.devices = append(l.devices, Device{Handle: device, Name: name, list: l.list})
 	}
 	return l, nil
+}
+
+// Invalid are the addresses in the list at which nothing can lie: its own entries,
+// which are left out of Devices, and names, whose devices have "" for them.
+func (l *DeviceList) Invalid() []*ProviderError {
+	if l == nil {
+		return nil
+	}
+	return slices.Clone(l.invalid)
 }
 
 // listEntries reads a list up to its NULL. The count is a second bound, as a
@@ -67,12 +87,12 @@ func listEntries(list RDMADeviceList, count int) []RDMADevice {
 
 // listedName asks the provider for a name; a device without one stays in the
 // list with "".
-func listedName(device RDMADevice) string {
+func listedName(device RDMADevice) (string, error) {
 	name, err := IbvGetDeviceName(device)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	return cString(name, maxDeviceName)
+	return cString(name, maxDeviceName), nil
 }
 
 // Close frees the list. It may be called more than once.

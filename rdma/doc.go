@@ -10,7 +10,8 @@
 //
 // Every failure at the boundary is a *ProviderError. Its Failure says what
 // happened: the provider was never reached (symbol_unavailable, nil_input), it
-// returned NULL (nil_provider_result), a negative number
+// returned NULL (nil_provider_result), an address at which nothing can lie
+// (invalid_provider_result), a negative number
 // (negative_provider_return), or a positive one (provider_status). Errno is set
 // only where the call reported one; a NULL with errno left alone stays without.
 // Numbers are those of the platform the library speaks for, Library.Platform:

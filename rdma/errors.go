@@ -20,6 +20,10 @@ var (
 	// ErrNilProviderResult: the provider returned NULL.
 	ErrNilProviderResult = errors.New("rdma: nil provider result")
 
+	// ErrInvalidProviderResult: the provider gave, or has in what it made, an address
+	// at which nothing can lie.
+	ErrInvalidProviderResult = errors.New("rdma: invalid provider result")
+
 	// ErrNegativeProviderReturn: the provider returned a negative number.
 	ErrNegativeProviderReturn = errors.New("rdma: negative provider return")
 
@@ -48,6 +52,7 @@ const (
 	FailureSymbolUnavailable      FailureClass = "symbol_unavailable"
 	FailureNilInput               FailureClass = "nil_input"
 	FailureNilProviderResult      FailureClass = "nil_provider_result"
+	FailureInvalidProviderResult  FailureClass = "invalid_provider_result"
 	FailureNegativeProviderReturn FailureClass = "negative_provider_return"
 	FailureProviderStatus         FailureClass = "provider_status"
 	FailureProviderTimeout        FailureClass = "provider_timeout"
@@ -63,6 +68,7 @@ var failureClasses = map[FailureClass]struct {
 	FailureSymbolUnavailable:      {ErrSymbolUnavailable, "symbol unavailable"},
 	FailureNilInput:               {ErrNilInput, "nil input"},
 	FailureNilProviderResult:      {ErrNilProviderResult, "provider returned NULL"},
+	FailureInvalidProviderResult:  {ErrInvalidProviderResult, "provider gave an address at which nothing can lie"},
 	FailureNegativeProviderReturn: {ErrNegativeProviderReturn, "provider returned a negative number"},
 	FailureProviderStatus:         {ErrProviderStatus, "provider returned an error"},
 	FailureProviderTimeout:        {ErrProviderTimeout, "provider timed out"},

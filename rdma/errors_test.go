@@ -24,6 +24,10 @@ func TestProviderErrorText(t *testing.T) {
 			"ibv_reg_mr: provider returned NULL for the mr",
 		},
 		{
+			&ProviderError{Operation: "ibv_open_device", Device: "mlx5_0", Failure: FailureInvalidProviderResult, Result: "context", Return: -1, ReturnSet: true},
+			"ibv_open_device on mlx5_0: provider gave 0xffffffffffffffff for the context, where nothing can lie",
+		},
+		{
 			&ProviderError{Operation: "ibv_modify_qp", Failure: FailureProviderStatus, Return: 22, ReturnSet: true, Errno: 22, ErrnoSet: true},
 			"ibv_modify_qp: provider returned 22: errno 22 (EINVAL)",
 		},
@@ -59,8 +63,8 @@ func TestProviderErrorIs(t *testing.T) {
 			}
 		}
 	}
-	if len(failureClasses) != 8 {
-		t.Errorf("%d classes, want 8", len(failureClasses))
+	if len(failureClasses) != 9 {
+		t.Errorf("%d classes, want 9", len(failureClasses))
 	}
 	var none *ProviderError
 	if none.Is(ErrNilInput) || none.Unwrap() != nil || (&ProviderError{}).Is(nil) {

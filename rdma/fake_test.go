@@ -73,7 +73,7 @@ func newFake(t testing.TB, flags ...string) *fake {
 		t.Fatal(err)
 	}
 	f := &fake{lib: lib, symbols: map[string]uintptr{}}
-	for _, name := range []string{"fake_script", "fake_freed", "fake_count", "fake_watch", "fake_seen", "fake_empty", "fake_hold", "fake_wc"} {
+	for _, name := range []string{"fake_script", "fake_freed", "fake_count", "fake_watch", "fake_seen", "fake_empty", "fake_hold", "fake_wc", "fake_entry"} {
 		if f.symbols[name], err = purego.Dlsym(handle, name); err != nil {
 			t.Fatal(err)
 		}
@@ -85,6 +85,7 @@ func newFake(t testing.TB, flags ...string) *fake {
 		f.tell("fake_empty", 0)
 		f.tell("fake_wc", 12, 0)
 		f.tell("fake_hold", 0)
+		f.tell("fake_entry", 1, 0)
 		restore()
 	})
 	return f

@@ -14,8 +14,8 @@ type ProviderError struct {
 	ContextOpen bool         // it happened after a context had been opened
 	Failure     FailureClass // at which point
 	Input       string       // nil_input: what was nil
-	Result      string       // nil_provider_result: what should have come
-	Return      int64        // what the provider returned, 0 for NULL
+	Result      string       // nil_provider_result, invalid_provider_result: what should have come
+	Return      int64        // what the provider returned, 0 for NULL; the address of invalid_provider_result
 	ReturnSet   bool         // Return counts: the provider was called
 	Errno       int          // positive, in the numbers of the library's platform
 	ErrnoSet    bool         // Errno counts: the call reported one
@@ -51,6 +51,8 @@ func (e *ProviderError) happened() string {
 		return "nil " + e.Input
 	case e.Failure == FailureNilProviderResult && e.Result != "":
 		return "provider returned NULL for the " + e.Result
+	case e.Failure == FailureInvalidProviderResult && e.Result != "":
+		return "provider gave " + addressText(e.Return) + " for the " + e.Result + ", where nothing can lie"
 	case e.ReturnSet && e.Failure != FailureNilProviderResult:
 		return "provider returned " + strconv.FormatInt(e.Return, 10)
 	}
@@ -84,7 +86,7 @@ func (o outcome) failure(class FailureClass, r, errno int) *ProviderError {
 		ErrnoSet:    errno != 0,
 		platform:    o.lib.platform,
 	}
-	if class == FailureNilProviderResult {
+	if class == FailureNilProviderResult || class == FailureInvalidProviderResult {
 		e.Result = verbTable[o.verb].result
 	}
 	return e

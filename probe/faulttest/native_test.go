@@ -57,6 +57,7 @@ func TestNativeLibrary(t *testing.T) {
 	late := want{level: rdma.CapabilityUnknown, reason: probe.Timeout, outcome: guard.TimedOut}
 	fails := want{level: rdma.CapabilityUnknown, reason: probe.ProviderError, outcome: guard.Completed}
 	refuses := want{level: rdma.CapabilityRejected, outcome: guard.Completed}
+	impossible := want{level: rdma.CapabilityUnknown, reason: probe.Invalid, outcome: guard.Completed}
 	stands := want{level: rdma.CapabilityConfirmed, outcome: guard.Completed}
 	for i, tt := range []struct {
 		call, fault, id, word string
@@ -76,6 +77,11 @@ func TestNativeLibrary(t *testing.T) {
 		{"ibv_create_cq", "unsupported", "cq.create", "uc", refuses},
 		{"ibv_create_qp", "unsupported", "qp.uc.create", "uc", refuses},
 		{"ibv_modify_qp", "unsupported", "qp.uc.init", "uc", refuses},
+		{"ibv_open_device", "offset", "dev.open", "port", impossible},
+		{"ibv_alloc_pd", "offset", "pd.alloc", "mr", impossible},
+		{"ibv_reg_mr", "offset", "mr.register", "mr", impossible},
+		{"ibv_create_cq", "offset", "cq.create", "uc", impossible},
+		{"ibv_create_qp", "offset", "qp.uc.create", "uc", impossible},
 		{"ibv_query_port", "junk", "port.query", "port", stands},
 		{"ibv_query_device", "junk", "port.query", "port", stands},
 		{"ibv_create_qp", "junk", "qp.uc.create", "uc", stands},
@@ -122,6 +128,21 @@ func (o *outcome) healthyNeighbour(t *testing.T, device string) {
 		if r := row(o.doc, device, id, "", 0); r == nil || r.Level != rdma.CapabilityConfirmed {
 			t.Errorf("%s %s: %+v", device, id, r)
 		}
+	}
+}
+
+// An entry of the list that can be no device: the others have their rows, and the
+// listing says what it was.
+func TestNativeLibraryListsNowhere(t *testing.T) {
+	t.Parallel()
+	o := newPlace(t).native(t, needLibrary(t), "nowhere", "ibv_get_device_list", "offset", "--timeout", slow)
+	r := row(o.doc, "", "dev.enumerate", "", 0)
+	if r == nil || r.Level != rdma.CapabilityUnknown || r.Reason != probe.Invalid || !strings.Contains(r.Detail, "ibv_get_device_list: provider gave 0x8") {
+		t.Errorf("dev.enumerate: %+v", r)
+	}
+	o.healthyNeighbour(t, "goodnowhere")
+	if o.exit != probe.ExitOK && o.exit != probe.ExitFinding {
+		t.Errorf("exit %d: %s", o.exit, o.doc.Error)
 	}
 }
 

@@ -39,6 +39,7 @@ static int scripted(const char *name, long *ret)
 #define PTR(name) do { long r_; if (scripted(name, &r_)) return (void *)r_; } while (0)
 
 static struct device devices[3];
+static void *entries[3]; // what the list has in a device's place, unless NULL
 static int freed, count_override, has_count_override;
 static uint32_t *watched, seen[32];
 static volatile uint32_t *held;
@@ -48,6 +49,7 @@ static uint32_t wc_length;
 
 int fake_freed(void) { return freed; }
 void fake_count(int on, int n) { has_count_override = on; count_override = n; }
+void fake_entry(int i, void *p) { entries[i] = p; }
 void fake_watch(uint32_t *mark) { watched = mark; }
 uint32_t fake_seen(int op) { return seen[op]; } // what was watched during the last such call
 void fake_empty(int n) { empty_polls = n; }     // so many polls find nothing
@@ -72,7 +74,7 @@ struct device **ibv_get_device_list(int *n)
 	devices[1].transport_type = 100;
 	list = calloc(4, sizeof *list);
 	for (int i = 0; i < 3; i++)
-		list[i] = &devices[i];
+		list[i] = entries[i] ? entries[i] : &devices[i];
 	if (n)
 		*n = has_count_override ? count_override : 3;
 	return list;
