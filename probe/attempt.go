@@ -21,6 +21,7 @@ import (
 type attempt struct {
 	rows    []Observation
 	devices []Device
+	laps    int // how often the child's deadline may still start anew
 	read    int // how many devices the child is done with
 	listed  []listedDevice
 	library *Library
@@ -34,12 +35,13 @@ type attempt struct {
 // try runs one child. Its error is our own failure: the child could not be
 // started, or our code in it panicked.
 func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock) (*attempt, error) {
-	a := &attempt{which: q.which}
+	a := &attempt{which: q.which, laps: lapsOf(q.Devices)}
 	spec, err := r.spec(q, leave, lock)
 	if err != nil {
 		a.broken = err.Error()
 		return a, err
 	}
+	spec.Renews = a.renews
 	a.result, err = guard.Run(ctx, spec, a.take)
 	if a.result.Stopped {
 		r.note(fmt.Sprintf("the child for %s (pid %d) was found stopped (SIGSTOP) when it had to end, and was continued", taskOf(q), a.result.PID))
@@ -57,6 +59,24 @@ func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock)
 		return a, fmt.Errorf("the child for %s failed in rdmaprobe's own code: %s", q.Task, a.result.Panic)
 	}
 	return a, nil
+}
+
+// lapsOf is how many deadlines a child has that reads devices: one for each, so that
+// none is judged by what is left of another's, and one for what follows the last.
+func lapsOf(devices []string) int {
+	if len(devices) == 0 {
+		return 0
+	}
+	return len(devices) + 1
+}
+
+// renews grants a child another deadline.
+func (a *attempt) renews(m guard.Message) bool {
+	if m.Type != msgLap || a.laps == 0 {
+		return false
+	}
+	a.laps--
+	return true
 }
 
 // take reads one message. What cannot be read is dropped: a row that is missing

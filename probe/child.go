@@ -64,6 +64,7 @@ func (s *session) run() error {
 			asked := s.askWhich(len(devices))
 			s.probe = taskDevices
 			s.streamDevices(devices, asked)
+			s.probe, s.device, s.now = "", "", nil
 		}
 		return l.Close()
 	}

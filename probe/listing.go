@@ -114,9 +114,10 @@ func deviceNames(devices []Device) string {
 }
 
 // stream reads devices, whose locks are held, in one child. When it ends in a
-// device, or its own deadline comes after one, another child goes on from there:
-// one bad device never hides the others. libibverbs alone waits five seconds for
-// udev in the open of a device whose node it may not use.
+// device, or a device's deadline has passed in it, another child goes on from there:
+// one bad device never hides the others, and none uses up the time of another.
+// libibverbs alone waits five seconds for udev in the open of a device whose node it
+// may not use.
 func (r *run) stream(names []string) error {
 	for len(names) > 0 {
 		q := r.request(taskDevices)
@@ -148,14 +149,18 @@ func (r *run) takeStream(a *attempt, names []string) int {
 	}
 	next := min(a.read, len(names))
 	var lost []Observation
-	if next == len(names) { // it may have ended in what comes after the last
+	if next == len(names) || next > 0 && a.last.Device == "" { // it may have ended in what comes after a device
 		r.keepHostRows(a.lost("", "", 0, nil), a)
 	} else if next == 0 || a.result.Outcome != guard.Completed || a.broken != "" {
 		lost = a.lost(names[next], taskDevices, 1, readIDs)
 		next++
 	}
+	seen := names[:next]
+	if r.ctx.Err() != nil {
+		seen = names // nothing is read after it
+	}
 	for _, o := range append(a.rows, lost...) {
-		if slices.Contains(names[:next], o.Device) { // all else is read again
+		if slices.Contains(seen, o.Device) {
 			o.Child = a.child()
 			r.observe(o)
 		}
@@ -267,8 +272,8 @@ var notTried = map[string]string{
 	"op.rdma_read": "this binding does not expose RDMA READ",
 }
 
-// bound is how long a child can take at most.
-func (r *run) bound() time.Duration {
-	s := guard.Spec{Soft: r.opts.Timeout, Ladder: ladder}
-	return s.Bound()
-}
+// childSpec is what of a child's spec is about time.
+func (r *run) childSpec() guard.Spec { return guard.Spec{Soft: r.opts.Timeout, Ladder: ladder} }
+
+// bound is how long a child of one deadline can take at most.
+func (r *run) bound() time.Duration { return r.childSpec().Bound() }

@@ -88,10 +88,12 @@ func (dr *deviceRun) condition(row *tableRow) string {
 }
 
 // streamBound is how long a listing can take at most: a child to name the
-// devices, the wait for their locks, and a child for each; then the system's own
-// tool, when it was asked for.
+// devices, the wait for their locks, a child for each, which names them again and
+// then has a deadline for the device, and one for what comes after the last; then
+// the system's own tool, when it was asked for.
 func (r *run) streamBound() time.Duration {
-	bound := r.opts.Timeout + time.Duration(1+len(r.doc.Devices))*r.bound()
+	n := time.Duration(1 + len(r.doc.Devices))
+	bound := r.opts.Timeout + n*(r.bound()+r.childSpec().Lap())
 	if r.opts.Verify {
 		bound += hostfacts.RunLimit + time.Second // it may have to be killed
 	}

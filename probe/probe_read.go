@@ -39,7 +39,7 @@ func (s *session) queryPorts(d *Device) {
 		s.skip(Invalid, noPorts, 0, "port.state")
 	}
 	for n := 1; n <= ports; n++ {
-		if why, detail := s.ended(); why != "" {
+		if why, detail := s.noTimeFor(s.slowest); why != "" {
 			s.skip(why, detail, n, "port.query", "port.state")
 			return
 		}
@@ -70,7 +70,7 @@ func (s *session) queryPort(d *Device, n int) {
 		r.o.Data = map[string]any{"query_device_error": s.noAttr}
 	}
 	var a rdma.IbvPortAttr
-	if _, err := rdma.IbvQueryPortAttr(s.ctx, uint8(n), &a); err != nil {
+	if err := s.askPort(n, &a); err != nil {
 		r.fail("ibv_query_port", err)
 		s.skip(Precondition, "the port could not be queried", n, "port.state")
 		return
@@ -83,21 +83,34 @@ func (s *session) queryPort(d *Device, n int) {
 	d.Ports = append(d.Ports, p)
 }
 
+// askPort calls ibv_query_port, and remembers how long that can take.
+func (s *session) askPort(n int, a *rdma.IbvPortAttr) error {
+	began := time.Now()
+	_, err := rdma.IbvQueryPortAttr(s.ctx, uint8(n), a)
+	s.slowest = max(s.slowest, time.Since(began))
+	return err
+}
+
 // samplePort is the row port.state. Answers that differ are not averaged: the
-// state is then unknown.
+// state is then unknown. A provider that is slow is asked less often: a call that
+// runs into the deadline would look like one that does not return.
 func (s *session) samplePort(n int, p *Port) {
 	r := s.begin("port.state", n, nil)
 	samples := []string{p.State + "/" + p.PhysState}
 	stable := true
+	gap := time.Duration(s.req.SampleGap)
 	for i := 1; i < s.req.Samples; i++ {
+		if why, _ := s.noTimeFor(gap + s.slowest); why == Timeout {
+			break
+		}
 		select {
 		case <-s.child.Context().Done():
 			r.unknown(s.ended())
 			return
-		case <-time.After(time.Duration(s.req.SampleGap)):
+		case <-time.After(gap):
 		}
 		var a rdma.IbvPortAttr
-		if _, err := rdma.IbvQueryPortAttr(s.ctx, uint8(n), &a); err != nil {
+		if err := s.askPort(n, &a); err != nil {
 			r.fail("ibv_query_port", err)
 			return
 		}
@@ -107,7 +120,7 @@ func (s *session) samplePort(n int, p *Port) {
 		samples = append(samples, again.State+"/"+again.PhysState)
 		*p = again
 	}
-	if len(samples) > 1 {
+	if s.req.Samples > 1 {
 		r.o.Data = map[string]any{"samples": samples}
 	}
 	r.o.Value = p.State

@@ -44,6 +44,7 @@ const (
 	msgLibrary     = "library"     // Library
 	msgListed      = "listed"      // []listedDevice
 	msgDevice      = "device"      // Device, as far as it is known
+	msgLap         = "lap"         // a device comes next, or what follows the last: the deadline starts anew
 	msgRead        = "read"        // a device's name: the child is done with it
 	msgWhich       = "which"       // asks for a request that names the devices to read
 	msgCall        = "call"        // callMessage, before a provider call

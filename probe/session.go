@@ -30,6 +30,7 @@ type session struct {
 	undo    []undo // in the order of creation
 	made    int32  // the verbs number of the type of queue pair that was made
 	last    callMessage
+	slowest time.Duration   // of the queries of a port
 	failed  map[string]bool // stages that did not succeed in this run
 	refused bool            // the last failure was about the arguments, not about a lack
 }
@@ -143,6 +144,18 @@ func (s *session) ended() (Reason, string) {
 	default:
 		return Interrupted, err.Error()
 	}
+}
+
+// noTimeFor is ended that knows how long the next step may take: one that runs into
+// the deadline is not begun.
+func (s *session) noTimeFor(step time.Duration) (Reason, string) {
+	if due, ok := s.child.Context().Deadline(); ok && time.Until(due) < step {
+		if why, detail := s.ended(); why != "" {
+			return why, detail
+		}
+		return Timeout, "the probe's own deadline would come first"
+	}
+	return s.ended()
 }
 
 // push remembers how to release an object.

@@ -144,6 +144,7 @@ func (s *survey) which(a *attempt) {
 	s.know(a)
 	s.lock()
 	s.give()
+	a.laps = lapsOf(s.given)
 	s.beginBound(s.streamBound) // meanwhile it reads
 }
 
