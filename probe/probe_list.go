@@ -33,6 +33,11 @@ func (s *session) list(load func() (*rdma.Library, error)) (*rdma.DeviceList, []
 	if ignored > 0 {
 		r.o.Data = map[string]any{"ignored": ignored}
 	}
+	if bad := l.Invalid(); len(bad) > 0 {
+		r.set("invalid", len(bad))
+		r.fail(bad[0].Operation, bad[0])
+		return l, devices
+	}
 	r.counted("ibv_get_device_list", uint64(len(devices)+ignored))
 	return l, devices
 }

@@ -21,7 +21,7 @@ struct object { struct context *context; uint64_t words[48]; };
 static struct device devices[2];
 
 // What the fault makes of a call: 0 = it goes on.
-enum { NONE, NIL, JUNK, UNSUPPORTED };
+enum { NONE, NIL, JUNK, UNSUPPORTED, OFFSET };
 
 static void flood(int fd, const char *line, long times)
 {
@@ -129,12 +129,13 @@ static int strikes(struct context *c, const char *call)
 		errno = EOPNOTSUPP;
 		return UNSUPPORTED;
 	}
-	return !strcmp(fault, "null") ? NIL : !strcmp(fault, "junk") ? JUNK : NONE;
+	return !strcmp(fault, "null") ? NIL : !strcmp(fault, "junk") ? JUNK : !strcmp(fault, "offset") ? OFFSET : NONE;
 }
 
 static int result(int f) { return f == NIL ? -1 : f == JUNK ? -559038737 : EOPNOTSUPP; }
 
-#define PTR(c, call) do { int f_ = strikes(c, call); if (f_ == NIL || f_ == UNSUPPORTED) return NULL; } while (0)
+#define NOWHERE ((void *)8) // what NULL becomes when something is added to it
+#define PTR(c, call) do { int f_ = strikes(c, call); if (f_ == OFFSET) return NOWHERE; if (f_ == NIL || f_ == UNSUPPORTED) return NULL; } while (0)
 #define INT(c, call) do { int f_ = strikes(c, call); if (f_) return result(f_); } while (0)
 
 struct device **ibv_get_device_list(int *n)
@@ -149,12 +150,14 @@ struct device **ibv_get_device_list(int *n)
 		snprintf(devices[i].name, 64, "%s%s", i ? "good" : "bad", getenv("FAULT_DEVICE") ? getenv("FAULT_DEVICE") : "");
 		devices[i].node_type = 1;
 	}
+	if (f == OFFSET)
+		list[0] = NOWHERE;
 	*n = f == JUNK ? -559038737 : 2;
 	return list;
 }
 
 void ibv_free_device_list(struct device **list) { strikes(NULL, "ibv_free_device_list"); free(list); }
-const char *ibv_get_device_name(struct device *d) { strikes(NULL, "ibv_get_device_name"); return d->name; }
+const char *ibv_get_device_name(struct device *d) { PTR(NULL, "ibv_get_device_name"); return d->name; }
 uint64_t ibv_get_device_guid(struct device *d) { strikes(NULL, "ibv_get_device_guid"); return 0x015300feff5e0000ull + (d == &devices[1]); }
 
 static int poll_cq(struct object *cq, int n, void *wc) { (void)n; (void)wc; INT(cq->context, "ibv_poll_cq"); return 0; }
@@ -244,6 +247,8 @@ struct object *ibv_create_qp(struct object *pd, uint32_t *init)
 {
 	int f = strikes(pd->context, "ibv_create_qp");
 
+	if (f == OFFSET)
+		return NOWHERE;
 	if (f == NIL || f == UNSUPPORTED)
 		return NULL;
 	if (f == JUNK)
