@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ type attempt struct {
 	listed  []listedDevice
 	library *Library
 	last    callMessage
+	open    bool           // the child began last's row, and has not finished it
 	which   func(*attempt) // answers a child that asks what to read; nil once it has, or where none asks
 	result  guard.Result
 	starved bool   // broken for want of descriptors, threads or memory
@@ -86,12 +88,13 @@ func (a *attempt) take(m guard.Message) {
 	case msgCall:
 		var c callMessage
 		if json.Unmarshal(m.Body, &c) == nil && (c.ID == "" || idIndex(c.ID) < len(EvidenceIDs)) {
-			a.last = c
+			a.last, a.open = c, c.Verb == ""
 		}
 	case msgObservation:
 		var o Observation
 		if json.Unmarshal(m.Body, &o) == nil && Sound(o) && len(a.rows) < maxRows {
 			a.rows = append(a.rows, o)
+			a.open = a.open && (o.ID != a.last.ID || o.Device != a.last.Device || o.Port != a.last.Port)
 		}
 	case msgRead:
 		a.read++
@@ -194,10 +197,21 @@ func (a *attempt) lost(device, word string, port int, ids []string) []Observatio
 	return rows
 }
 
+// call is the provider call in which the child ended, "" for none. The page that it
+// shares knows: the calls of messages are not announced. Where the library has
+// destroyed that, the last announced call is as near as can be known.
+func (a *attempt) call() string {
+	if a.result.InCall {
+		return cmp.Or(a.result.Verb, a.last.Verb)
+	}
+	return ""
+}
+
 // flying is the id, and its port, of the row in which the child ended: that of
-// the last announced call, unless its row was finished.
+// the last announced call, unless its row was finished. A row of messages can be one
+// of several, each for a size of its own.
 func (a *attempt) flying(device string, port int, ids []string) (string, int) {
-	if l := a.last; a.broken == "" && l.ID != "" && l.Device == device && (l.ID == teardownID || !a.saw(l.ID, device, l.Port)) {
+	if l := a.last; a.broken == "" && l.ID != "" && l.Device == device && (l.ID == teardownID || a.open || !a.saw(l.ID, device, l.Port)) {
 		return l.ID, l.Port
 	}
 	for _, id := range ids {
@@ -214,7 +228,7 @@ const teardownID = "teardown"
 // flight is the row in which the child ended.
 func (a *attempt) flight(id, device, word string, port int) Observation {
 	res := a.result
-	o := Observation{ID: id, Probe: word, Device: device, Level: rdma.CapabilityUnknown, Child: a.child(), Params: a.last.Params, Call: a.last.Verb, Data: map[string]any{}}
+	o := Observation{ID: id, Probe: word, Device: device, Level: rdma.CapabilityUnknown, Child: a.child(), Params: a.last.Params, Call: a.call(), Data: map[string]any{}}
 	if evidence(id).Ports {
 		o.Port = port
 	}
@@ -226,7 +240,6 @@ func (a *attempt) flight(id, device, word string, port int) Observation {
 	o.StartedAt = &at
 	o.DurationNS = max(time.Since(at), 0).Nanoseconds()
 	if res.InCall {
-		o.Call = res.Verb
 		o.Data["calls"] = res.Calls
 	}
 	if evidence(id).Class == ClassData {

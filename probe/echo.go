@@ -97,7 +97,7 @@ func reasonOfEnd(s *session, err error) Reason {
 
 // echoRound is one row: the messages of one size. It tells whether more may come.
 func (s *session) echoRound(c *connection, id string, round peer.Round) bool {
-	r := s.begin(id, s.req.Port, s.echoParams(c, round))
+	r := s.beginData(id, s.echoParams(c, round))
 	e := &echo{s: s, c: c, round: round, next: round.First, pending: -1}
 	err := e.start()
 	if err == nil {
@@ -332,8 +332,9 @@ func (e *echo) lost(err error) int {
 // watchTarget waits for the client's write and looks at the memory that it was
 // to change.
 func (s *session) watchTarget(c *connection, id string) {
-	r := s.begin(id, s.req.Port, s.echoParams(c, peer.Round{Size: maxOf(s.req.Data.Sizes), Count: 1}))
-	delete(r.o.Params, "iterations")
+	params := s.echoParams(c, peer.Round{Size: maxOf(s.req.Data.Sizes), Count: 1})
+	delete(params, "iterations")
+	r := s.beginData(id, params)
 	m, err := c.remote.next(s.child.Context(), peer.StepLimit)
 	if err == nil && m.Type == peer.TypeBye {
 		err = errors.New("the client ended without a write")

@@ -128,10 +128,7 @@ func (dr *deviceRun) contain(o *Observation) {
 // of any call it was the machine that was slow, or the run that ended.
 func (dr *deviceRun) containHang(a *attempt) {
 	c := closure{
-		From: ClassCreate, Event: string(a.result.Outcome), Call: a.last.Verb, At: a.last.StartedAt, Run: dr.doc.Run.ID, Now: true, Until: "in this run",
-	}
-	if a.result.InCall {
-		c.Call = a.result.Verb
+		From: ClassCreate, Event: string(a.result.Outcome), Call: a.call(), At: a.last.StartedAt, Run: dr.doc.Run.ID, Now: true, Until: "in this run",
 	}
 	switch a.result.Outcome {
 	case guard.TimedOut:

@@ -60,7 +60,7 @@ func probePingpong(s *session) {
 	}
 	var seq uint64
 	for _, size := range d.Sizes {
-		r := s.begin(id, s.req.Port, s.dataParams(c, size))
+		r := s.beginData(id, s.dataParams(c, size))
 		p := s.newPingpong(c, size, seq)
 		err := p.begin()
 		if err == nil {
@@ -73,6 +73,15 @@ func probePingpong(s *session) {
 		}
 	}
 	c.remote.bye()
+}
+
+// beginData begins a row of messages, and tells the parent at once: its calls go past
+// what announces others, since that would cost more than they do.
+func (s *session) beginData(id string, params map[string]any) *row {
+	r := s.begin(id, s.req.Port, params)
+	s.last = callMessage{} // the row of another size looks the same
+	s.announce("")
+	return r
 }
 
 func (s *session) newPingpong(c *connection, size int, seq uint64) *pingpong {

@@ -16,8 +16,9 @@ import (
 func (s *session) echoStock(c *connection, id string) {
 	d := s.req.Data
 	size := d.Sizes[0]
-	r := s.begin(id, s.req.Port, s.dataParams(c, size))
-	r.o.Params["role"] = "server"
+	params := s.dataParams(c, size)
+	params["role"] = "server"
+	r := s.beginData(id, params)
 	received, verified, err := s.stockLoop(c, size)
 	r.o.Data = map[string]any{"count": d.Iterations, "verified": verified, "received": received, "lost": d.Iterations - received, "size": size}
 	if err != nil {

@@ -33,7 +33,7 @@ func probeWrite(s *session) {
 	params := s.dataParams(c, size)
 	delete(params, "iterations")
 	params["type"] = string(s.req.Data.Type)
-	r := s.begin(id, s.req.Port, params)
+	r := s.beginData(id, params)
 	const seq = 1
 	pattern.Fill(c.near.slotBytes(slotSend)[:size], seq)
 	if err := c.near.postWrite(size, c.peer); err != nil {
