@@ -71,15 +71,19 @@ func endAtSecond() {
 	go func() {
 		s := <-again
 		signal.Reset(endSignals()...) // a third is not caught: a removal may hang
-		unfinished.Range(func(path, _ any) bool {
-			_ = os.RemoveAll(path.(string)) // nothing more can be done
-			return true
-		})
+		removeUnfinished()
 		if p, err := os.FindProcess(os.Getpid()); err == nil && p.Signal(s) == nil {
 			time.Sleep(time.Second) // the signal ends it, as whoever waits for it expects
 		}
 		os.Exit(probe.ExitInterrupted) // it was ignored when the process began, or cannot be sent here
 	}()
+}
+
+func removeUnfinished() {
+	unfinished.Range(func(path, _ any) bool {
+		_ = os.RemoveAll(path.(string)) // nothing more can be done
+		return true
+	})
 }
 
 // errInterrupted is why a read of stdin ended that the user would not wait for.

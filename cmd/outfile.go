@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,16 +15,19 @@ import (
 	"rdmaprobe/report"
 )
 
-// outFile is what --out names. It appears whole or not at all: what is written
-// goes to a file beside it, which takes its place once the command is done. A new
-// file has mode 0644 as far as the umask lets it, so that a collector may read
-// it; an old one keeps its mode.
+// outFile is what --out names. It appears whole or not at all, once the command is
+// done: until then what is written has no name, or where that cannot be a name
+// beside it (see nameless). A new file has mode 0644 as far as the umask lets it, so
+// that a collector may read it; an old one keeps its mode.
 type outFile struct {
-	path   string
-	file   *os.File // not embedded: each of its own ways to write would bypass Write
-	wrote  bool
-	failed error // the first failed write: what is in the file is then not whole
-	told   bool  // that it was written is said on stderr
+	path     string
+	mode     fs.FileMode
+	replaces bool     // a file that is there: the mode is the new one's whatever the umask says
+	file     *os.File // not embedded: each of its own ways to write would bypass Write. May be nil until then
+	beside   string   // its name, "" while it has none
+	wrote    bool
+	failed   error // the first failed write: what is in the file is then not whole
+	told     bool  // that it was written is said on stderr
 }
 
 // openOut prepares the file of --out.
@@ -45,17 +49,49 @@ func openFile(flag, path string, mode fs.FileMode, keepMode bool) (*outFile, err
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, cannotOpen(flag, asked, err)
 	}
-	name := besides(path)
-	unfinished.Store(name, true)
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		unfinished.Delete(name)
+	o := &outFile{path: path, mode: mode, replaces: old != nil}
+	if o.file = nameless(filepath.Dir(path), mode); o.file != nil {
+		o.keepMode()
+		return o, nil
+	}
+	if err := o.begin(); err != nil {
 		return nil, cannotOpen(flag, asked, err)
 	}
-	if old != nil {
-		_ = f.Chmod(mode) // the umask may have taken something from it; where modes do not exist it does not matter
+	o.discard() // it can be made; whoever ends this process before there is something to write finds none
+	return o, nil
+}
+
+// begin makes the file beside the named one.
+func (o *outFile) begin() error {
+	name := besides(o.path)
+	unfinished.Store(name, true)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, o.mode)
+	if err != nil {
+		unfinished.Delete(name)
+		return err
 	}
-	return &outFile{path: path, file: f}, nil
+	o.file, o.beside = f, name
+	o.keepMode()
+	return nil
+}
+
+// keepMode gives back what the umask has taken from the mode of an old file.
+func (o *outFile) keepMode() {
+	if o.replaces {
+		_ = o.file.Chmod(o.mode) // where modes do not exist it does not matter
+	}
+}
+
+// discard gives up the file, unless it has come into its place.
+func (o *outFile) discard() {
+	if o.file != nil {
+		_ = o.file.Close() // done already where it was of use
+	}
+	if o.beside != "" {
+		_ = os.Remove(o.beside) // gone already when it was renamed
+		unfinished.Delete(o.beside)
+	}
+	o.file, o.beside = nil, ""
 }
 
 // cannotOpen names the file that was asked for, not the one beside it.
@@ -89,37 +125,78 @@ func besides(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+base+".tmp-"+hex.EncodeToString(random[:]))
 }
 
-// Write writes to the file beside the named one. After a failed write it takes
-// no more: a later piece may fit where an earlier one did not.
-func (o *outFile) Write(b []byte) (int, error) {
+// Write writes to what will be the named file. After a failed write it takes no
+// more: a later piece may fit where an earlier one did not.
+func (o *outFile) Write(b []byte) (n int, err error) {
+	if o.failed == nil && o.file == nil {
+		o.failed = o.begin()
+	}
 	if o.failed != nil {
 		return 0, o.failed
 	}
 	o.wrote = true
-	n, err := o.file.Write(b)
-	o.failed = err
-	return n, err
+	n, o.failed = o.file.Write(b)
+	return n, o.failed
 }
 
 // commit puts what was written in the place of the named file, durably. Where
 // nothing was written, or not all of it, the old file stays.
 func (o *outFile) commit() error {
-	defer unfinished.Delete(o.file.Name())
-	defer os.Remove(o.file.Name()) // gone already when it was renamed
-	if o.failed != nil {
-		_ = o.file.Close() // the first failure is the one to tell
-		return fmt.Errorf("write %s: %w", o.path, bare(o.failed))
+	defer o.discard()
+	err := o.failed // the first failure is the one to tell
+	if err == nil && !o.wrote {
+		return nil
 	}
-	if !o.wrote {
-		return o.file.Close()
+	if err == nil {
+		err = o.land()
 	}
-	if err := errors.Join(o.file.Sync(), o.file.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", o.path, bare(err))
-	}
-	if err := os.Rename(o.file.Name(), o.path); err != nil {
+	if err != nil {
 		return fmt.Errorf("write %s: %w", o.path, bare(err))
 	}
 	return syncFolder(filepath.Dir(o.path))
+}
+
+// land is commit's way of a whole file into its place.
+func (o *outFile) land() error {
+	if err := o.file.Sync(); err != nil {
+		return err
+	}
+	if o.beside == "" {
+		if !o.replaces && link(o.file, o.path) == nil {
+			return o.file.Close()
+		}
+		if err := o.show(); err != nil {
+			return err
+		}
+	}
+	if err := o.file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(o.beside, o.path)
+}
+
+// show gives a file without a name one beside the named file, whose place it can
+// take then. Where that is forbidden, as a security module can, its copy has it.
+func (o *outFile) show() error {
+	name := besides(o.path)
+	unfinished.Store(name, true)
+	if link(o.file, name) == nil {
+		o.beside = name
+		return nil
+	}
+	unfinished.Delete(name)
+	unseen := o.file
+	defer unseen.Close()
+	if err := o.begin(); err != nil {
+		return err
+	}
+	if _, err := unseen.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := io.Copy(o.file, unseen); err != nil {
+		return err
+	}
+	return o.file.Sync()
 }
 
 // syncFolder makes a name in a folder durable. Windows has no such call.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"rdmaprobe/probe"
@@ -50,6 +51,71 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
 		t.Errorf("left in the folder: %v, %v", names, err)
 	}
+}
+
+// A file has its place and its mode, new or in an old one's place, whether it had a
+// name before or not; and nobody finds anything but that, before something was
+// written and after.
+func TestOutFileComesIntoItsPlace(t *testing.T) {
+	for name, c := range map[string]struct{ old, nameless bool }{
+		"new": {false, true}, "old": {true, true}, "new, named": {false, false}, "old, named": {true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, want := filepath.Join(dir, "result.txt"), 0
+			if c.old {
+				want = 1
+				if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o, err := openOut(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.nameless {
+				o.discard()
+			}
+			if names, err := os.ReadDir(dir); err != nil || len(names) != want {
+				t.Errorf("in the folder before anything is written: %v, %v", names, err)
+			}
+			for _, piece := range []string{"the ", "new"} {
+				if _, err := o.Write([]byte(piece)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := o.commit(); err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(path); err != nil || string(b) != "the new" {
+				t.Errorf("it has %q, %v", b, err)
+			}
+			if s, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && (s.Mode().Perm() == 0o600) != c.old {
+				t.Errorf("its mode: %v, %v", s.Mode(), err)
+			}
+			if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+				t.Errorf("left in the folder: %v, %v", names, err)
+			}
+		})
+	}
+}
+
+// A file that has a name is removed before a second signal ends the process.
+func TestUnfinishedIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	o := &outFile{path: filepath.Join(dir, "result.txt"), mode: 0o644}
+	if _, err := o.Write([]byte("half")); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+		t.Fatalf("in the folder: %v, %v", names, err)
+	}
+	o.file.Close() // some systems remove no open file
+	removeUnfinished()
+	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+		t.Errorf("left in the folder: %v, %v", names, err)
+	}
+	o.discard()
 }
 
 // full takes nothing.
