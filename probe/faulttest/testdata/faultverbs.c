@@ -56,16 +56,26 @@ static void disturb(const char *fault)
 		for (int sig = 1; sig < 32; sig++)
 			signal(sig, SIG_DFL);
 	}
-	if ((!strcmp(fault, "grandchild") || !strcmp(fault, "daemon")) && !fork()) {
-		if (!strcmp(fault, "daemon")) { // out of reach of a signal to the group
-			setsid();
-			FILE *f = fopen("daemon.pid", "w");
-			if (f)
-				fprintf(f, "%d", getpid()), fclose(f);
+	if (!strcmp(fault, "grandchild") || !strcmp(fault, "daemon")) {
+		int away[2];
+		char none;
+		if (pipe(away))
+			abort();
+		if (!fork()) {
+			if (!strcmp(fault, "daemon")) { // out of reach of a signal to the group
+				setsid();
+				FILE *f = fopen("daemon.pid", "w");
+				if (f)
+					fprintf(f, "%d", getpid()), fclose(f);
+			}
+			close(away[0]), close(away[1]);
+			alarm(120); // whatever becomes of the test
+			for (;;)
+				pause();
 		}
-		alarm(120); // whatever becomes of the test
-		for (;;)
-			pause();
+		close(away[1]);
+		(void)!read(away[0], &none, 1); // until it is
+		close(away[0]);
 	}
 }
 
