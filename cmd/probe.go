@@ -66,7 +66,7 @@ func (f *probeFlags) register(c *cobra.Command) {
 	fl.Var((*list)(&f.require), "require", "fail unless this capability or evidence id is confirmed")
 	fl.IntVar(&f.gidIndex, "gid-index", -1, "GID table entry to use, taken as given")
 	fl.Var(&f.mrSize, "mr-size", "size of the memory region, such as 64KiB (default 4KiB)")
-	fl.DurationVar(&f.timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
+	fl.DurationVar(&f.timeout, "timeout", probe.DefaultTimeout, "deadline of each child; with --peer its messages end a second before")
 	fl.BoolVar(&f.plan, "plan", false, "say what would be done, and open nothing")
 	fl.BoolVar(&f.force, "force", false, "try also what earlier events in this boot have closed")
 	fl.BoolVar(&f.kill, "kill", false, "kill a Thunderbolt child even inside a provider call; this can wedge the port")

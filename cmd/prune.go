@@ -62,14 +62,14 @@ func (a *app) prune(f *reportFlags) error {
 	}
 	var b strings.Builder
 	for _, r := range p.Runs {
-		fmt.Fprintf(&b, "dropped run %d of %s (%s): %d records\n", r.N, r.At.UTC().Format("2006-01-02 15:04:05Z"), report.Clean(r.Run), r.Records)
+		fmt.Fprintf(&b, "dropped run %d of %s (%s), records: %d\n", r.N, r.At.UTC().Format("2006-01-02 15:04:05Z"), report.Clean(r.Run), r.Records)
 	}
-	fmt.Fprintf(&b, "%s: %d runs dropped, %d records; %d records kept\n", report.Clean(a.scrub(p.Path)), len(p.Runs), p.Dropped, p.Kept)
+	fmt.Fprintf(&b, "%s: dropped runs: %d, records: %d; kept records: %d\n", report.Clean(a.scrub(p.Path)), len(p.Runs), p.Dropped, p.Kept)
 	if p.Damaged > 0 {
-		fmt.Fprintf(&b, "%d damaged lines stay as they are: what cannot be read is not dropped\n", p.Damaged)
+		fmt.Fprintf(&b, "damaged lines: %d; they stay as they are: what cannot be read is not dropped\n", p.Damaged)
 	}
 	if p.KeptOld > 0 {
-		fmt.Fprintf(&b, "%d runs from before %s stay: something still stands on them\n", p.KeptOld, p.Before.Format("2006-01-02 15:04:05Z"))
+		fmt.Fprintf(&b, "runs from before %s that stay, since something still stands on them: %d\n", p.Before.Format("2006-01-02 15:04:05Z"), p.KeptOld)
 	}
 	_, err = fmt.Fprint(a.out, b.String())
 	return err

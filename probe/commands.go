@@ -59,6 +59,10 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 	if err := r.takeList(listing, func() time.Duration { return r.planBound(words) }); err != nil {
 		r.fail(err)
 	}
+	if err := r.twinListed(); err != nil {
+		r.fail(err)
+		return r.finish("probe")
+	}
 	if err := r.probeAll(words); err != nil {
 		r.fail(err)
 	}

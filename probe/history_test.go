@@ -80,3 +80,19 @@ func TestUnreadableLedgerLeavesClassRead(t *testing.T) {
 		t.Errorf("exit %d, %q", d.Exit, d.Notes)
 	}
 }
+
+func TestDamageIsCounted(t *testing.T) {
+	for want, stats := range map[string]ledger.Stats{
+		"skipped in the ledger: 1 damaged line":             {Skipped: 1},
+		"skipped in the ledger: 2 damaged lines":            {Skipped: 2},
+		"skipped in the ledger: 1 line of a newer version":  {Newer: 1},
+		"skipped in the ledger: 3 lines of a newer version": {Newer: 3},
+	} {
+		r := &run{}
+		r.doc = &Document{}
+		r.noteDamage(stats)
+		if !slices.Equal(r.doc.Notes, []string{want}) {
+			t.Errorf("%+v: %q, want %q", stats, r.doc.Notes, want)
+		}
+	}
+}

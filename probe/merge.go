@@ -73,7 +73,7 @@ func Merge(into *Document, inputs []MergeInput, allBuilds bool) error {
 			n += of.dropUnsound()
 		}
 		if n > 0 {
-			into.Notes = append(into.Notes, fmt.Sprintf("%d rows of %s are not of the vocabulary and were left out", n, in.File))
+			into.Notes = append(into.Notes, fmt.Sprintf("%s of %s left out: not of the vocabulary", count(n, "row"), in.File))
 		}
 		if len(p) == 0 {
 			into.Notes = append(into.Notes, emptyNote(in))

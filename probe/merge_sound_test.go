@@ -63,7 +63,7 @@ func TestMergeLeavesOutUnsoundRows(t *testing.T) {
 		if len(d.Observations) != 1 || d.Observations[0].ID != "qp.uc.create" {
 			t.Errorf("%s: %+v", name, d.Observations)
 		}
-		if want := "2 rows of a.json are not of the vocabulary and were left out"; !slices.Contains(d.Notes, want) {
+		if want := "2 rows of a.json left out: not of the vocabulary"; !slices.Contains(d.Notes, want) {
 			t.Errorf("%s: the notes are %q", name, d.Notes)
 		}
 		for _, dev := range d.Devices {

@@ -151,15 +151,13 @@ func (o *Options) checkPeer() error {
 			return usagef("--peer %v", err)
 		}
 	}
-	if o.Handshake != "" && o.Peer == "" && !o.server {
-		return usagef("--handshake %s: say with --peer HOST who is at the other end", o.Handshake)
-	}
-	switch o.Handshake {
-	case "", remoteOwn:
-		return nil
-	case remoteStock:
-	default:
+	switch {
+	case !slices.Contains([]string{"", remoteOwn, remoteStock}, o.Handshake):
 		return usagef("--handshake %s: want %s or %s", o.Handshake, remoteOwn, remoteStock)
+	case o.Handshake != "" && o.Peer == "" && !o.server:
+		return usagef("--handshake %s: say with --peer HOST who is at the other end", o.Handshake)
+	case o.Handshake != remoteStock:
+		return nil
 	}
 	switch {
 	case len(o.Types) != 1:

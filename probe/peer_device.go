@@ -46,6 +46,19 @@ func (dr *deviceRun) unlockAll() {
 	dr.held, dr.lock = nil, nil
 }
 
+// twinListed refuses an other end on this machine that the library does not list:
+// whatever was meant, nothing would be connected to it. Where nothing is listed at
+// all, that is what there is to say.
+func (r *run) twinListed() error {
+	listed := slices.DeleteFunc(slices.Clone(r.listed), func(d Device) bool { return !d.Listed })
+	name := r.opts.PeerDevice
+	if name == "" || len(listed) == 0 || slices.ContainsFunc(listed, func(d Device) bool { return d.Name == name }) {
+		return nil
+	}
+	r.exit.usage = true
+	return usagef("--peer-device %s: no such device; there are: %s", name, deviceNames(listed))
+}
+
 // meetTwin reads the other device, when one was named and the run connects
 // something: its ports and GIDs as they are now, whether or not it is probed.
 func (dr *deviceRun) meetTwin(words []string) error {
@@ -53,16 +66,11 @@ func (dr *deviceRun) meetTwin(words []string) error {
 	if name == "" || !slices.ContainsFunc(words, func(w string) bool { row, _ := rowOf(w); return row.class >= ClassTransition }) {
 		return nil
 	}
-	i := slices.IndexFunc(dr.listed, func(d Device) bool { return d.Name == name && d.Listed })
-	switch {
-	case name == dr.name:
+	if name == dr.name {
 		dr.twin = &twin{missing: "another device than this one: without --peer-device a port talks to itself"}
 		return nil
-	case i < 0:
-		dr.twin = &twin{missing: fmt.Sprintf("a device %s: the library lists %s", name, deviceNames(dr.listed))}
-		return nil
 	}
-	d := dr.listed[i]
+	d := dr.listed[slices.IndexFunc(dr.listed, func(d Device) bool { return d.Name == name && d.Listed })]
 	if c := dr.twinClosed(d); c != nil {
 		dr.twin = &twin{missing: name + " open to this: " + c.text()}
 		return nil

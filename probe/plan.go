@@ -46,6 +46,10 @@ func MakePlan(ctx context.Context, o Options) (*Plan, error) {
 		r.fail(err)
 		return &Plan{Exit: r.doc.Exit}, err
 	}
+	if err := r.twinListed(); err != nil {
+		r.fail(err)
+		return &Plan{Exit: r.doc.Exit}, err
+	}
 	p := &Plan{Devices: []PlannedDevice{}, Bound: r.planBound(words), Notes: r.doc.Notes, Exit: r.exit.code()}
 	for _, d := range r.doc.Devices {
 		if d.Listed {

@@ -20,7 +20,7 @@ func (dr *deviceRun) choosePort(l *link) (why string) {
 		}
 	}
 	if len(fit) == 0 {
-		return fmt.Sprintf("the other host offers no port of this kind: it has %d ports", len(l.ports.Ports))
+		return "the other host offers no port of this kind: it has " + count(len(l.ports.Ports), "port")
 	}
 	l.port = fit[0]
 	proof, tried := dr.pair(l, fit)

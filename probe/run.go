@@ -266,10 +266,10 @@ func (r *run) createStore() error {
 // noteDamage says what of the ledger could not be read.
 func (r *run) noteDamage(s ledger.Stats) {
 	if s.Skipped > 0 {
-		r.note(fmt.Sprintf("%d damaged lines of the ledger were skipped", s.Skipped))
+		r.note("skipped in the ledger: " + count(s.Skipped, "damaged line"))
 	}
 	if s.Newer > 0 {
-		r.note(fmt.Sprintf("%d lines of the ledger are of a newer version and were skipped", s.Newer))
+		r.note("skipped in the ledger: " + count(s.Newer, "line") + " of a newer version")
 	}
 }
 

@@ -59,7 +59,7 @@ const portShort = "port"
 var shortText = map[string]string{
 	portShort: "its port is not active", "pre": "what it needs is missing or failed",
 	"time": "the deadline came first", "crash": "the child died in a provider call",
-	"stuck": "the child could not be killed", "varies": "successive answers differ",
+	"stuck": "the child could not be killed, or was left in a call", "varies": "successive answers differ",
 	"intr": "the run ended first", "guard": "the guard refused",
 	"full": "a pool is used up", "perm": "this user may not",
 	"inval": "the arguments were refused", "peer": "the peer does not answer",
