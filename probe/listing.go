@@ -51,8 +51,8 @@ func (r *run) keepHostRows(rows []Observation, a *attempt) {
 	for _, o := range rows {
 		o.Child = a.child()
 		r.observe(o)
-		if n, _ := dataInt(o.Data, "ignored"); n > 0 {
-			r.note(fmt.Sprintf("%d listed devices have no name, or one that another has, and are left out", n))
+		for _, n := range listingNotes(o.Data) {
+			r.note(n)
 		}
 	}
 }

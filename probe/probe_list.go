@@ -24,38 +24,24 @@ func (s *session) list(load func() (*rdma.Library, error)) (*rdma.DeviceList, []
 		r.fail("ibv_get_device_list", err)
 		return nil, nil
 	}
-	devices, ignored := named(l.Devices())
+	devices, left := named(l.Devices())
 	listed := make([]listedDevice, len(devices))
 	for i, d := range devices {
 		listed[i] = describeListed(d)
 	}
 	_ = s.child.Send(msgListed, listed)
-	if ignored > 0 {
-		r.o.Data = map[string]any{"ignored": ignored}
+	left.tell(r)
+	if claimed, read := l.Counts(); claimed != read {
+		r.set("claimed", claimed)
+		r.set("read", read)
 	}
 	if bad := l.Invalid(); len(bad) > 0 {
 		r.set("invalid", len(bad))
 		r.fail(bad[0].Operation, bad[0])
 		return l, devices
 	}
-	r.counted("ibv_get_device_list", uint64(len(devices)+ignored))
+	r.counted("ibv_get_device_list", uint64(len(devices)+left.nameless+left.twins))
 	return l, devices
-}
-
-// named are the devices that can be told apart: a name is all that a probe finds
-// its device by. Bytes that are no text are replaced in it.
-func named(all []rdma.Device) (devices []rdma.Device, ignored int) {
-	seen := map[string]bool{"": true}
-	for _, d := range all {
-		d.Name = strings.ToValidUTF8(d.Name, "\ufffd")
-		if seen[d.Name] {
-			ignored++
-			continue
-		}
-		seen[d.Name] = true
-		devices = append(devices, d)
-	}
-	return devices, ignored
 }
 
 // describeListed reads what needs no open device.

@@ -144,29 +144,6 @@ func TestHugeClaims(t *testing.T) {
 	}
 }
 
-// Devices that cannot be told apart are left out, and so are nameless ones.
-func TestNamed(t *testing.T) {
-	for _, tt := range []struct {
-		in      []string
-		want    []string
-		ignored int
-	}{
-		{nil, nil, 0},
-		{[]string{"a", "b"}, []string{"a", "b"}, 0},
-		{[]string{"a", "a", "", "b", "a"}, []string{"a", "b"}, 3},
-		{[]string{"a\xff", "a\x1b[2J"}, []string{"a\ufffd", "a\x1b[2J"}, 0},
-	} {
-		devices, ignored := named(listOf(tt.in))
-		var got []string
-		for _, d := range devices {
-			got = append(got, d.Name)
-		}
-		if !slices.Equal(got, tt.want) || ignored != tt.ignored {
-			t.Errorf("%q: %q, %d ignored", tt.in, got, ignored)
-		}
-	}
-}
-
 // A run stays within the bound that it and its plan tell, and a plan leaves no
 // trace.
 func TestBoundAndPlan(t *testing.T) {

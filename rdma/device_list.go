@@ -11,9 +11,9 @@ import (
 	"rdmaprobe/rdma/internal/abi"
 )
 
-// maxDevices bounds how far a list is read. The largest Mac has six ports, the
+// MaxDevices bounds how far a list is read. The largest Mac has six ports, the
 // largest Linux hosts some hundred virtual functions.
-const maxDevices = 4096
+const MaxDevices = 4096
 
 // DeviceList owns the result of ibv_get_device_list. Handles of its devices are
 // valid until Close; contexts opened from them stay. The zero value is an empty,
@@ -22,6 +22,8 @@ type DeviceList struct {
 	list    *ownedList
 	devices []Device
 	invalid []*ProviderError
+	claimed int
+	entries int
 }
 
 // ownedList is a provider's list and what frees it. Devices refer to it, so that
@@ -44,8 +46,9 @@ func OpenDeviceList() (*DeviceList, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &DeviceList{list: &ownedList{handle: handle, lib: lib}}
-	for i, device := range listEntries(handle, int(*count)) {
+	entries := listEntries(handle, int(*count))
+	l := &DeviceList{list: &ownedList{handle: handle, lib: lib}, claimed: int(*count), entries: len(entries)}
+	for i, device := range entries {
 		if nowhere(device) {
 			l.invalid = append(l.invalid, invalidPointer(verbGetDeviceList, fmt.Sprintf("device list's entry %d", i), device))
 			continue
@@ -68,11 +71,20 @@ func (l *DeviceList) Invalid() []*ProviderError {
 	return slices.Clone(l.invalid)
 }
 
+// Counts are how many devices the provider said that it lists, and how many entries
+// were read: up to the NULL at the list's end, and MaxDevices at most.
+func (l *DeviceList) Counts() (claimed, read int) {
+	if l == nil {
+		return 0, 0
+	}
+	return l.claimed, l.entries
+}
+
 // listEntries reads a list up to its NULL. The count is a second bound, as a
 // provider that forgets the NULL must not lead us on; a negative one is none.
 func listEntries(list RDMADeviceList, count int) []RDMADevice {
-	if count < 0 || count > maxDevices {
-		count = maxDevices
+	if count < 0 || count > MaxDevices {
+		count = MaxDevices
 	}
 	var devices []RDMADevice
 	for i := range count {

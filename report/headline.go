@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"rdmaprobe/probe"
@@ -100,10 +99,22 @@ func emptyLines(d *probe.Document) []string {
 	if !l.Loaded && len(d.Observations) == 0 {
 		return append(lines, "no evidence: nothing has been recorded here yet")
 	}
-	if slices.ContainsFunc(d.Observations, func(o probe.Observation) bool {
-		return o.ID == "dev.enumerate" && o.Level == rdma.CapabilityConfirmed
-	}) {
-		return append(lines, "none of the named devices is listed")
+	return append(lines, emptyList(d))
+}
+
+// emptyList says why a library that loaded brought no device.
+func emptyList(d *probe.Document) string {
+	for i := range d.Observations {
+		o := &d.Observations[i]
+		switch {
+		case o.ID != "dev.enumerate":
+		case o.Child != nil && o.Child.Outcome != "completed":
+			return "it is not known which RDMA devices there are: the child that lists them ended first"
+		case o.Level == rdma.CapabilityConfirmed && o.Value != nil && fmt.Sprint(o.Value) == fmt.Sprint(o.Data["nameless"]):
+			return "no listed RDMA device has a name"
+		case o.Level == rdma.CapabilityConfirmed:
+			return "none of the named devices is listed"
+		}
 	}
-	return append(lines, "no RDMA device listed")
+	return "no RDMA device listed"
 }
