@@ -199,7 +199,9 @@ func (p *planter) fill(v reflect.Value) {
 			return
 		}
 		for i := range v.NumField() {
-			p.fill(v.Field(i))
+			if f := v.Field(i); f.CanSet() { // no document has the others
+				p.fill(f)
+			}
 		}
 	}
 }
