@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"rdmaprobe/probe"
 	"rdmaprobe/report"
 )
@@ -99,13 +101,7 @@ func (a *app) root() *cobra.Command {
 		return &probe.UsageError{Text: err.Error()}
 	})
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		switch f := c.Flags(); { // empty is what a variable gives that nobody has set
-		case a.outPath == "" && f.Changed("out"):
-			return &probe.UsageError{Text: "--out wants a file, or - for stdout"}
-		case a.redactKey == "" && f.Changed("redact-key"):
-			return &probe.UsageError{Text: "--redact-key wants a key; --redact alone takes a random one"}
-		}
-		if err := noSwallowedFlag(c); err != nil {
+		if err := cmp.Or(noEmptyFlag(c), noSwallowedFlag(c)); err != nil {
 			return err
 		}
 		return a.checkGlobals()
@@ -114,6 +110,23 @@ func (a *app) root() *cobra.Command {
 	a.completeGlobals(c)
 	c.AddCommand(a.devices(), a.probe(), a.doctor(), a.serve(), a.report(), a.explain(), a.profiles(), a.schema(), a.selftest(), a.version())
 	return c
+}
+
+// flagWants says what a flag is to be given, where its value is text.
+var flagWants = map[string]string{
+	"out": "a file, or - for stdout", "store": "a file, or none", "library": "a file", "bundle": "a file, such as rdma.tar.gz",
+	"redact-key": "a key; --redact alone takes a random one", "peer": "a host, as HOST or HOST:PORT",
+}
+
+// noEmptyFlag refuses a flag that was given and is empty: that is what a variable
+// gives that nobody has set, and whoever wrote it means anything but the default.
+func noEmptyFlag(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" {
+			err = &probe.UsageError{Text: fmt.Sprintf("--%s wants %s", f.Name, cmp.Or(flagWants[f.Name], "a value"))}
+		}
+	})
+	return err
 }
 
 // noSwallowedFlag refuses a file whose name is rather the flag that follows.
