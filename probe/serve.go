@@ -102,6 +102,7 @@ type server struct {
 
 	mu        sync.Mutex
 	listeners map[string]net.Listener
+	told      map[string]bool          // the addresses that were spoken of
 	sessions  map[string]*serveSession // by token
 	tasks     map[string]*taskDoor
 	closed    map[string][]closure // what this run's own events have closed, by device
@@ -125,7 +126,8 @@ func newServer(r *run, o *ServeOptions) (*server, error) {
 	}
 	s := &server{
 		run: r, o: o, allow: allow,
-		listeners: map[string]net.Listener{}, sessions: map[string]*serveSession{}, tasks: map[string]*taskDoor{}, closed: map[string][]closure{},
+		listeners: map[string]net.Listener{}, told: map[string]bool{},
+		sessions: map[string]*serveSession{}, tasks: map[string]*taskDoor{}, closed: map[string][]closure{},
 	}
 	for _, a := range o.Listen {
 		if err := s.checkListen(a); err != nil {
@@ -199,6 +201,7 @@ func (s *server) serve() error {
 		case <-tick.C:
 			s.sumUp()
 			s.listenOnLinks()
+			s.sayHow()
 		}
 	}
 	s.mu.Lock()
@@ -302,30 +305,4 @@ func (s *server) offered() []Device {
 	s.run.mu.Lock()
 	defer s.run.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.doc.Devices), func(d Device) bool { return !d.Listed })
-}
-
-// sayHow tells where it listens and what the other host has to run.
-func (s *server) sayHow() {
-	s.mu.Lock()
-	addresses := sortedKeys(s.listeners)
-	s.mu.Unlock()
-	if s.o.Handshake == remoteStock {
-		tool := "ibv_" + s.o.Types[0] + "_pingpong"
-		s.say("listening for %s on %v", tool, addresses)
-		s.say("on the other host: %s -g GID_INDEX -s %d -n %d ADDRESS", tool, s.o.Sizes[0], s.o.Iterations)
-		return
-	}
-	s.say("listening on %v", addresses)
-	for _, a := range addresses {
-		ap, err := netip.ParseAddrPort(a)
-		if err != nil || ap.Addr().IsLoopback() {
-			continue
-		}
-		target := ap.String()
-		if ap.Addr().Zone() != "" {
-			target = fmt.Sprintf("'[%s%%INTERFACE]:%d'", ap.Addr().WithZone(""), ap.Port())
-		}
-		s.say("on the other host: rdmaprobe probe --uc --pingpong --peer %s", target)
-	}
-	s.say("INTERFACE is that host's own interface at the other end of the cable, such as en4")
 }

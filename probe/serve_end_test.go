@@ -5,6 +5,8 @@ package probe
 import (
 	"context"
 	"encoding/json"
+	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,5 +42,44 @@ func TestServeEndsInOrderWhileItBegins(t *testing.T) {
 				t.Errorf("ended after %v: %s is %q, %s, as of a child that is %s", wait, r.ID, r.Reason, r.Detail, r.Child.Outcome)
 			}
 		}
+	}
+}
+
+// Every word in capitals of a line for the other host is explained, and none that is
+// in no line.
+func TestReachedBy(t *testing.T) {
+	const run, iface, host = "on the other host: rdmaprobe probe --uc --pingpong --peer ", "INTERFACE is", "THIS_HOST is"
+	for _, tt := range []struct{ addresses, want []string }{
+		{[]string{"127.0.0.1:18516", "[::1]:18516"}, nil},
+		{[]string{"127.0.0.1:18516", "192.0.2.1:18516"}, []string{run + "192.0.2.1:18516"}},
+		{[]string{"[fe80::1%eth0]:18516"}, []string{run + "'[fe80::1%INTERFACE]:18516'", iface}},
+		{[]string{"0.0.0.0:1", "[fe80::1%eth0]:2"}, []string{run + "THIS_HOST:1", run + "'[fe80::1%INTERFACE]:2'", iface, host}},
+	} {
+		got := reachedBy(tt.addresses)
+		if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
+			t.Errorf("%v: %q, want %q", tt.addresses, got, tt.want)
+		}
+	}
+}
+
+// A server tells of each address once, also of one that comes later, and says when
+// no other host reaches it.
+func TestServeSaysHow(t *testing.T) {
+	var said []string
+	v := &server{
+		o: &ServeOptions{Say: func(line string) { said = append(said, line) }}, told: map[string]bool{},
+		listeners: map[string]net.Listener{"127.0.0.1:18516": nil},
+	}
+	for _, want := range []int{2, 2} { // the address, and that nobody reaches it
+		if v.sayHow(); len(said) != want {
+			t.Fatalf("said %q, want %d lines", said, want)
+		}
+	}
+	if !strings.HasPrefix(said[1], "no other host reaches that") || !strings.Contains(said[1], "--listen ADDRESS:18516 --allow NETWORK") {
+		t.Errorf("said %q", said[1])
+	}
+	v.listeners["[fe80::1%en4]:18516"] = nil
+	if v.sayHow(); len(said) != 5 || said[2] != "listening on [[fe80::1%en4]:18516]" {
+		t.Errorf("said %q", said)
 	}
 }
