@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"rdmaprobe/probe"
+	"rdmaprobe/rdma"
 )
 
 // maxAddress is the longest address that the devices table shows whole, that of
@@ -22,7 +23,7 @@ func (t *printer) devicesGrid() *grid {
 		dev := &t.d.Devices[i]
 		ports := dev.Ports
 		if len(ports) == 0 {
-			ports = []probe.Port{{State: stateWithoutPorts(dev)}}
+			ports = []probe.Port{{State: t.r.stateWithoutPorts(dev)}}
 		}
 		for k := range ports {
 			p := &ports[k]
@@ -39,12 +40,49 @@ func (t *printer) devicesGrid() *grid {
 	return g
 }
 
-// stateWithoutPorts says why a device shows no port.
-func stateWithoutPorts(dev *probe.Device) string {
+// What a device shows that the library did not list.
+const (
+	unlisted = "unlisted"
+	noList   = "no list"
+)
+
+// unlistedText explains them.
+var unlistedText = map[string]string{
+	unlisted: "the kernel has the device, the library does not list it",
+	noList:   "the library gave no list of devices, so that it is not known",
+}
+
+// unlistedWord is unlisted where the library gave a list.
+func (r rows) unlistedWord(dev *probe.Device) string {
+	if o := r.last[rowKey{host: dev.Host, id: "dev.enumerate"}]; o != nil && o.Level == rdma.CapabilityUnknown {
+		return noList
+	}
+	return unlisted
+}
+
+// stateWithoutPorts says why a device shows no port: by the first of its rows that
+// brought nothing.
+func (r rows) stateWithoutPorts(dev *probe.Device) string {
 	if !dev.Listed {
-		return "unlisted"
+		return r.unlistedWord(dev)
+	}
+	for _, id := range []string{"dev.open", "port.query", "port.state"} {
+		if o := r.of(dev, 0, id); o != nil && o.Level == rdma.CapabilityUnknown && o.Reason != probe.NotTried {
+			return questionMark(o.Reason, dev)
+		}
 	}
 	return ""
+}
+
+// stateLegend explains the words that stand for a state where no port is shown.
+func (t *printer) stateLegend() []string {
+	words := map[string]bool{}
+	for i := range t.d.Devices {
+		if dev := &t.d.Devices[i]; len(dev.Ports) == 0 {
+			words[t.r.stateWithoutPorts(dev)] = true
+		}
+	}
+	return append(reasonItems(words), unlistedItems(words)...)
 }
 
 // address is how the port would be addressed: its LID on InfiniBand, else the
@@ -83,7 +121,7 @@ func stateCell(state string) cell {
 	switch state {
 	case "active":
 		c.tone = good
-	case "down", "unlisted":
+	case "down", unlisted, noList:
 		c.tone = bad
 	case "":
 	default:

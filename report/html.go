@@ -38,6 +38,7 @@ func renderHTML(w io.Writer, d *probe.Document, o Options) error {
 	p.capabilities()
 	p.findingList()
 	p.htmlGrid("Ports", p.devicesGrid())
+	p.htmlItems(p.stateLegend())
 	p.htmlGrid("GID tables", dropEmpty(p.oneHost(p.gidsGrid())))
 	p.latencies()
 	p.htmlGrid("Limits", dropEmpty(p.oneHost(p.limitsGrid())))
@@ -76,11 +77,16 @@ func (p page) about() {
 func (p page) capabilities() {
 	m := matrixOfAll(p.d, p.r)
 	p.htmlGrid("Capabilities", matrixGrid(p.printer, m))
-	if items := legend(m); len(items) > 0 {
-		p.s.printf("<p class=\"faint\">%s</p>\n", esc(strings.Join(items, "; ")))
-	}
+	p.htmlItems(legend(m))
 	p.list("Conflicts between files", conflictLines(p.d, p.o))
 	p.list("Evidence against documents", contradictions(p.d, p.r))
+}
+
+// htmlItems explain a grid.
+func (p page) htmlItems(items []string) {
+	if len(items) > 0 {
+		p.s.printf("<p class=\"faint\">%s</p>\n", esc(strings.Join(items, "; ")))
+	}
 }
 
 // findingList is the findings, worst first; those that want the same of several

@@ -22,14 +22,7 @@ func legend(m []matrixRow) []string {
 	if words["?"] {
 		lines = append(lines, "? = unknown, not tried")
 	}
-	for _, reason := range probe.Reasons {
-		if s := shortReasons[reason]; s != "" && words["? "+s] {
-			lines = append(lines, "? "+s+" = unknown, "+shortText[s])
-		}
-		if reason == probe.Precondition && words["? "+portShort] {
-			lines = append(lines, "? "+portShort+" = unknown, "+shortText[portShort])
-		}
-	}
+	lines = append(append(lines, reasonItems(words)...), unlistedItems(words)...)
 	for _, k := range markText {
 		if strings.Contains(marks, k.mark) {
 			lines = append(lines, k.mark+" = "+k.text)
@@ -38,10 +31,36 @@ func legend(m []matrixRow) []string {
 	return lines
 }
 
+// reasonItems explain the reasons among words.
+func reasonItems(words map[string]bool) (items []string) {
+	for _, reason := range probe.Reasons {
+		if s := shortReasons[reason]; s != "" && words["? "+s] {
+			items = append(items, "? "+s+" = unknown, "+shortText[s])
+		}
+		if reason == probe.Precondition && words["? "+portShort] {
+			items = append(items, "? "+portShort+" = unknown, "+shortText[portShort])
+		}
+	}
+	return items
+}
+
+// unlistedItems explain what devices show that the library did not list.
+func unlistedItems(words map[string]bool) (items []string) {
+	for _, w := range []string{unlisted, noList} {
+		if words[w] {
+			items = append(items, w+" = "+unlistedText[w])
+		}
+	}
+	return items
+}
+
 // shown collects the words of a matrix, without errno names, and its marks.
 func shown(m []matrixRow) (words map[string]bool, marks string) {
 	words = map[string]bool{}
 	for _, row := range m {
+		if !row.dev.Listed {
+			words[row.port] = true
+		}
 		for _, v := range row.verdicts {
 			w := v.word
 			if strings.HasPrefix(w, "no ") {

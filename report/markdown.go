@@ -36,6 +36,7 @@ func renderMarkdown(w io.Writer, d *probe.Document, o Options) error {
 	t.mdMatrix()
 	t.mdFindings()
 	t.mdGrid("Ports", t.devicesGrid())
+	t.mdItems(t.stateLegend())
 	t.mdGrid("GIDs", dropEmpty(t.oneHost(t.gidsGrid())))
 	t.mdObservations()
 	t.mdList("Compared with the system's own tool", verifyLines(d))
@@ -53,12 +54,17 @@ func (t *printer) mdList(title string, items []string) {
 	}
 }
 
+// mdItems writes what explains a grid.
+func (t *printer) mdItems(items []string) {
+	if len(items) > 0 {
+		t.s.printf("\n%s\n", mdText(strings.Join(items, "; ")))
+	}
+}
+
 func (t *printer) mdMatrix() {
 	m := matrixOfAll(t.d, t.r)
 	t.mdGrid("Capabilities", matrixGrid(t, m))
-	if items := legend(m); len(items) > 0 {
-		t.s.printf("\n%s\n", mdText(strings.Join(items, "; ")))
-	}
+	t.mdItems(legend(m))
 	t.mdList("Conflicts between files", conflictLines(t.d, t.o))
 	t.mdList("Evidence against documents", contradictions(t.d, t.r))
 }

@@ -76,7 +76,7 @@ func matrixOf(d *probe.Document, r rows, host string) []matrixRow {
 		if dev.Host != host {
 			continue
 		}
-		row := matrixRow{dev: dev, port: portCell(dev, bestPort(dev))}
+		row := matrixRow{dev: dev, port: portCell(dev, bestPort(dev), r)}
 		for _, c := range columns {
 			v := judge(dev, r, c)
 			if at := v.sum.ObservedAt; at != nil && (row.oldest == nil || at.Before(*row.oldest)) {
@@ -105,10 +105,10 @@ func bestPort(dev *probe.Device) *probe.Port {
 	return best
 }
 
-func portCell(dev *probe.Device, p *probe.Port) string {
+func portCell(dev *probe.Device, p *probe.Port, r rows) string {
 	switch {
 	case !dev.Listed:
-		return "unlisted"
+		return r.unlistedWord(dev)
 	case p == nil:
 		return ""
 	case len(dev.Ports) > 1:

@@ -38,6 +38,7 @@ func (t *printer) devicesTable() error {
 	if err := t.grid(t.devicesGrid()); err != nil {
 		return err
 	}
+	t.items(t.stateLegend())
 	t.empty()
 	t.simulated()
 	t.verify()
@@ -90,13 +91,20 @@ func matrixGrid(t *printer, m []matrixRow) *grid {
 	return g
 }
 
-// legend prints as many explanations on a line as fit.
+// legend explains what a matrix shows.
 func (t *printer) legend(m []matrixRow) {
 	items := legend(m)
 	if len(items) == 0 {
 		return
 	}
-	items = append(items, ageItem(m)...)
+	t.items(append(items, ageItem(m)...))
+}
+
+// items prints as many as fit on a line.
+func (t *printer) items(items []string) {
+	if len(items) == 0 {
+		return
+	}
 	t.section()
 	line := ""
 	for _, it := range items {

@@ -41,6 +41,8 @@ func renderWide(w io.Writer, d *probe.Document, o Options) error {
 			return err
 		}
 		t.claims()
+	} else {
+		t.items(t.stateLegend())
 	}
 	t.verify()
 	t.findings()
@@ -72,7 +74,7 @@ func (t *printer) portsGrid() *grid {
 		dev := &t.d.Devices[i]
 		ports := dev.Ports
 		if len(ports) == 0 {
-			ports = []probe.Port{{State: stateWithoutPorts(dev)}}
+			ports = []probe.Port{{State: t.r.stateWithoutPorts(dev)}}
 		}
 		for k := range ports {
 			p := &ports[k]
