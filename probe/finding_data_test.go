@@ -57,6 +57,21 @@ var dataCases = []findingCase{
 	{"data_transfer_failed", "the peer never answered", linuxScene, func(s scene) {
 		s.spoilt("mlx5_0", "pingpong.rc", Unreachable, "").Data["wc_status"] = "RETRY_EXC_ERR"
 	}, is("pingpong_timeout", "error", "mlx5_0")},
+	{"pingpong_timeout", "the other end went away", linuxScene, func(s scene) {
+		s.spoilt("mlx5_0", "pingpong.rc", Unreachable, "the other end closed the connection, after 39 of 100 messages")
+	}, is("pingpong_timeout", "error", "mlx5_0")},
+	{"pingpong_timeout", "a client went away", linuxScene, func(s scene) {
+		s.spoilt("mlx5_0", "pingpong.rc", Unreachable, "").Params["role"] = "server"
+	}, nil},
+	{"pingpong_timeout", "UC: the send never completed, and nothing was lost", linuxScene, func(s scene) {
+		s.spoilt("mlx5_0", "pingpong.uc", NoCompletion, "the send did not complete in time")
+	}, is("pingpong_timeout", "error", "mlx5_0")},
+	{"pingpong_timeout", "UC hangs in one size, and another goes over", linuxScene, func(s scene) {
+		hung := *s.ended("mlx5_0", "pingpong.uc", "ibv_poll_cq", "timed_out")
+		hung.Data = map[string]any{"phase": "data"}
+		s.confirm("mlx5_0", "pingpong.uc")
+		s.d.Observations = append(s.d.Observations, hung)
+	}, is("pingpong_timeout", "error", "mlx5_0")},
 	{"data_transfer_failed", "no child could be run", linuxScene, func(s scene) { s.fail("mlx5_0", "pingpong.rc", Exhausted, 0) }, nil},
 	{"data_transfer_failed", "it died in the call", linuxScene, func(s scene) { s.ended("mlx5_0", "pingpong.rc", "ibv_post_send", "crashed") }, is("provider_crashed", "error", "mlx5_0")},
 	{"data_transfer_failed", "nobody asked", linuxScene, func(s scene) {}, nil},

@@ -56,6 +56,8 @@ func unanswered(o *Observation) (how string, yes bool) {
 		return "the sender's retries were used up without an answer", true
 	case e.cut:
 		return "", false
+	case leftAlone(o):
+		return "the other end went away while messages were sent", true
 	case !late || outcomeOf(o) != "" && outcomeOf(o) != guard.Completed:
 		return "", false
 	case refusedData(o):
@@ -64,6 +66,14 @@ func unanswered(o *Observation) (how string, yes bool) {
 		return "", false // some came through: they were lost, not unanswered
 	}
 	return "no completion before the deadline", true
+}
+
+// leftAlone tells whether the end that asked for messages lost the other one among
+// them. Clients come and go: what a server loses is no fault.
+func leftAlone(o *Observation) bool {
+	e := exchangeOf(o)
+	_, down := o.Data["port_state"]
+	return o.Reason == Unreachable && e.known && e.verified < e.count && !down && !refusedData(o) && dataText(o.Params, "role") != "server"
 }
 
 func pingpongTimeout(v *findingView) []findingHit {

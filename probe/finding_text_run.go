@@ -35,10 +35,12 @@ var runPages = []findingPage{
 		code: "pingpong_timeout",
 		meaning: "Queue pairs were connected and messages sent, and no answer came back in time. On UC a peer that is gone gives no error at all, so only a deadline ends the wait. " +
 			"It does not mean that the transport is rejected.",
-		concluded: "From a ping-pong without a verified round trip (RC: not all), from retries that were used up, or from a call that hung while messages were sent.",
-		do:        "Check the other end. Use the GID index that rdmaprobe chooses: a link-local entry is often not routed.",
-		verify:    "`rdmaprobe probe --pingpong --peer HOST` is confirmed.",
-		sources:   []string{"https://github.com/ml-explore/mlx/issues/3910", "https://github.com/SoftRoCE/rxe-dev/issues/47", "https://github.com/NVIDIA/nccl/issues/769"},
+		concluded: "From a ping-pong without a verified round trip (RC: not all), a write that never completed, retries that were used up, another end that went away among the messages, " +
+			"or a call that hung while messages were sent.",
+		do: "Check the other end. Use the GID index that rdmaprobe chooses: a link-local entry is often not routed. Where both ends are on one machine only the provider is left: " +
+			"the kernel log, the driver.",
+		verify:  "`rdmaprobe probe --pingpong --peer HOST` is confirmed.",
+		sources: []string{"https://github.com/ml-explore/mlx/issues/3910", "https://github.com/SoftRoCE/rxe-dev/issues/47", "https://github.com/NVIDIA/nccl/issues/769"},
 	},
 	{
 		code: "payload_mismatch",
