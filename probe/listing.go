@@ -212,6 +212,21 @@ func (dr *deviceRun) lockToRead(ctx context.Context) (*guard.Lock, []Observation
 	return nil, dr.unread(Guarded, detail, data)
 }
 
+// tellUnread gives the devices that an interrupted run did not come to the rows that
+// say so.
+func (r *run) tellUnread() {
+	if r.ctx.Err() == nil {
+		return
+	}
+	for _, d := range r.doc.Devices {
+		if dr := r.newDeviceRun(d); d.Listed && !dr.has("dev.open") {
+			for _, o := range dr.unread(Interrupted, "the run was interrupted", nil) {
+				r.observe(o)
+			}
+		}
+	}
+}
+
 // unread makes the rows of a device that a listing does not read.
 func (dr *deviceRun) unread(reason Reason, detail string, data map[string]any) (rows []Observation) {
 	for _, id := range readIDs {

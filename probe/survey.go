@@ -106,6 +106,7 @@ func (s *survey) finish() error {
 		s.lock()
 	}
 	defer s.unlock()
+	defer s.tellUnread()
 	for _, o := range s.unread {
 		s.observe(o)
 	}

@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"context"
 	"os"
 	"slices"
 	"testing"
@@ -121,5 +122,34 @@ func TestSurveyDiesAfterReading(t *testing.T) {
 		if d.Exit != ExitContained || !slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Code == "provider_crashed" }) {
 			t.Errorf("%s: exit %d, findings %v", name, d.Exit, d.Findings)
 		}
+	}
+}
+
+// A listing that is interrupted says so of each device that it did not come to, and
+// keeps what it saw of the others.
+func TestInterruptedSurvey(t *testing.T) {
+	t.Parallel()
+	m := newMany(t, 3)
+	m.rules(0, "ibv_query_port", object{"fault": "crash"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	d := m.checked(ListDevices(ctx, m.options(func(o *Options) {
+		o.OnObservation = func(o Observation) {
+			if o.Device == "mlx5_0" {
+				cancel() // before another child is started
+			}
+		}
+	})))
+	levels(t, d, "mlx5_0", map[string]string{"dev.open": "confirmed", "port.query": "crash"})
+	for _, name := range []string{"mlx5_1", "mlx5_2"} {
+		levels(t, d, name, map[string]string{"dev.open": "interrupted"})
+		for _, id := range readIDs {
+			if !slices.ContainsFunc(d.Observations, func(o Observation) bool { return o.Device == name && o.ID == id }) {
+				t.Errorf("%s has no row %s", name, id)
+			}
+		}
+	}
+	if d.Exit != ExitInterrupted {
+		t.Errorf("exit %d", d.Exit)
 	}
 }
