@@ -276,6 +276,9 @@ func (a *attempt) end(call string) (Reason, string) {
 		return Interrupted, "the child was killed from outside (SIGKILL) " + where + ": by another program, or by the system for want of memory"
 	case res.Outcome == guard.TimedOut && res.Stopped: // the library may have done it
 		return Timeout, "the child was found stopped (SIGSTOP) when its time was over, was continued, and was then killed " + where
+	case res.Outcome == guard.TimedOut && call == "" && res.Late >= ladder.Term: // it may have waited for this process
+		return Timeout, fmt.Sprintf("the child was killed outside a provider call: rdmaprobe itself came back to it %v late (it was stopped, or had no processor)",
+			res.Late.Round(100*time.Millisecond))
 	case res.Outcome == guard.TimedOut && call == "":
 		return Timeout, "the child was killed outside a provider call: it did not end in time"
 	case res.Outcome == guard.TimedOut:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/hostfacts"
@@ -73,6 +74,20 @@ func TestEndsOutsideACall(t *testing.T) {
 				t.Errorf("%s: %s: %s", id, f.Code, f.Message)
 			}
 		}
+	}
+}
+
+// Where this process did not run itself, that is what a child waited for.
+func TestEndsOfALateParent(t *testing.T) {
+	t.Parallel()
+	late := guard.Result{Outcome: guard.TimedOut, PID: 7, Late: 3 * time.Second}
+	o := (&attempt{result: late}).lost("", "", 0, hostIDs)[0]
+	if o.Reason != Timeout || !strings.Contains(o.Detail, "rdmaprobe itself came back to it 3s late") || !o.Child.contained() {
+		t.Errorf("%q, %s", o.Reason, o.Detail)
+	}
+	late.InCall, late.Verb = true, "ibv_reg_mr"
+	if o := (&attempt{result: late}).lost("d", "mr", 1, []string{"mr.register"})[0]; !strings.Contains(o.Detail, "in ibv_reg_mr, which had not returned") {
+		t.Errorf("in a call: %s", o.Detail)
 	}
 }
 

@@ -99,6 +99,7 @@ type Result struct {
 	Killed      bool          // by SIGKILL, which was not ours
 	OutOfMemory bool          // and the system ended a process for want of memory meanwhile
 	Interrupted bool          // the context ended before the ladder began: if the child was ended, then for that
+	Late        time.Duration // how long after its time it was asked to end: this process did not run meanwhile
 	Duration    time.Duration // from its start
 	Rungs       []string      // what was done to end it, in order
 }

@@ -165,6 +165,7 @@ func (r *run) climb() {
 	}
 	switch r.rung {
 	case onTerm:
+		r.res.Late = max(0, time.Since(r.due))
 		stopped := stopped(r.res.PID)
 		r.send(syscall.SIGTERM, "SIGTERM")
 		r.wake(stopped)
