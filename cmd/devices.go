@@ -42,7 +42,7 @@ func (a *app) devices() *cobra.Command {
 		},
 	}
 	c.Flags().VarP((*deviceNames)(&names), "device", "d", "only these devices (repeatable, or a,b)")
-	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline of each child")
+	c.Flags().DurationVar(&timeout, "timeout", probe.DefaultTimeout, "deadline for the listing and for each device")
 	c.Flags().BoolVar(&verify, "verify", false, "compare with what the system's own ibv_devinfo -v says, field by field")
 	a.completeDevices(c)
 	return c
