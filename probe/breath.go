@@ -24,10 +24,12 @@ func (b *breath) now() time.Time {
 	return b.start.Add(time.Since(b.start))
 }
 
-// take lets the scheduler run if it is time.
-func (b *breath) take(now time.Time) {
-	if now.Sub(b.last) >= breathEvery {
-		runtime.Gosched()
-		b.last = now
+// take lets the scheduler run if it is time, and says so.
+func (b *breath) take(now time.Time) bool {
+	if now.Sub(b.last) < breathEvery {
+		return false
 	}
+	runtime.Gosched()
+	b.last = now
+	return true
 }

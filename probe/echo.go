@@ -157,11 +157,13 @@ func (e *echo) run() error {
 				e.first = e.last
 			}
 			e.check(slot, n)
-			e.breath.take(e.last)
-			continue
+			if !e.breath.take(e.last) {
+				continue // a client that sends without end is looked at as often as the scheduler
+			}
+		} else {
+			yield()
+			e.breath.take(e.breath.now())
 		}
-		yield()
-		e.breath.take(e.breath.now())
 		if over, err := e.look(); over || err != nil {
 			return err
 		}

@@ -22,8 +22,9 @@ type pingpong struct {
 	loss  time.Duration
 	seq   uint64
 
-	before   uint64   // seq when the loop began
-	givenUp  []uint64 // messages that were not waited for any longer, warm-up included
+	over     func() bool // the child has to end
+	before   uint64      // seq when the loop began
+	givenUp  []uint64    // messages that were not waited for any longer, warm-up included
 	fill     func(b []byte, seq uint64)
 	mismatch func(b []byte, seq uint64) int
 	results  *peer.Results // what the other host's end saw
@@ -88,6 +89,7 @@ func (s *session) newPingpong(c *connection, size int, seq uint64) *pingpong {
 	d := s.req.Data
 	p := &pingpong{
 		s: s, c: c, size: size, count: d.Iterations, warm: min(WarmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq, before: seq,
+		over:  func() bool { return s.child.Context().Err() != nil },
 		times: newTimes(), arrived: -1, next: -1, fill: pattern.Fill, mismatch: pattern.Mismatch,
 	}
 	if d.Remote == remoteStock {

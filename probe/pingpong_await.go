@@ -44,7 +44,7 @@ func (p *pingpong) await(start time.Time) (bool, error) {
 		}
 		now := p.breath.now()
 		p.breath.take(now)
-		if now.Sub(start) > p.loss || p.s.child.Context().Err() != nil {
+		if now.Sub(start) > p.loss || p.over() {
 			return back, p.overdue()
 		}
 	}
@@ -64,7 +64,7 @@ func (p *pingpong) poll(times int) (n int, err error) {
 // overdue decides what a message that is not back means. A send that never
 // completed blocks the queue pair; all else is a loss, and the loop goes on.
 func (p *pingpong) overdue() error {
-	if p.c.near.sending && p.s.child.Context().Err() == nil {
+	if p.c.near.sending && !p.over() {
 		return errNoCompletion
 	}
 	return nil

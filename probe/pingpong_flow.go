@@ -17,7 +17,7 @@ func (p *pingpong) flow(i int) (int, error) {
 		return i, err
 	}
 	for ; ; i++ {
-		slot = p.another(slot, i+2 >= p.count)
+		slot = p.another(slot, i+2 >= p.count || p.over())
 		back, err := p.await(start)
 		if err != nil {
 			return i + 1, err
@@ -28,7 +28,7 @@ func (p *pingpong) flow(i int) (int, error) {
 		}
 		seq, came, sent := p.seq, p.unchecked, start
 		p.unchecked = nil
-		if i+1 == p.count || !p.left && p.s.child.Context().Err() != nil {
+		if i+1 == p.count || !p.left && p.over() {
 			return i + 1, p.settle(seq, came, sent, p.breath.now(), i >= 0)
 		}
 		if i+2 == p.count {
@@ -49,7 +49,8 @@ func (p *pingpong) flow(i int) (int, error) {
 }
 
 // another writes the message after the one that is on its way. It may leave as soon
-// as that one is back, but the last of all when the clock has been read.
+// as that one is back; the last of all leaves when the clock has been read, and none
+// any more once the time is up.
 func (p *pingpong) another(slot int, last bool) int {
 	slot = slotSend + slotSend1 - slot
 	p.fill(p.c.near.slotBytes(slot)[:p.size], p.seq+1)
