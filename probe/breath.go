@@ -1,9 +1,23 @@
 package probe
 
 import (
+	"os"
 	"runtime"
 	"time"
 )
+
+// loopProcs is how many processors the Go scheduler has for a loop that polls. With
+// none idle its monitor takes the loop's own away in every provider call that
+// lasts, and so never goes to sleep; where all run on one real processor each look of
+// it delays messages.
+const loopProcs = 3
+
+// atLeastLoopProcs gives the scheduler that many, unless the user has said how many.
+func atLeastLoopProcs() {
+	if _, set := os.LookupEnv("GOMAXPROCS"); !set && runtime.GOMAXPROCS(0) < loopProcs {
+		runtime.GOMAXPROCS(loopProcs)
+	}
+}
 
 // breathEvery is below the 10 ms after which the Go runtime's monitor takes the
 // processor from a goroutine.

@@ -34,6 +34,7 @@ type echo struct {
 // probeEcho is the server's side of every task: connect, answer, and release
 // when the client says that it has what it wanted, or is gone.
 func probeEcho(s *session) {
+	atLeastLoopProcs()
 	d := s.req.Data
 	row, _ := rowOf(s.req.Task)
 	own := row.ids(s.req)[len(d.Type.steps("rtr", "rts")):]

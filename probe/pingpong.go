@@ -51,6 +51,7 @@ const pollsPerLook = 128
 
 // probePingpong connects and runs the loop for each size.
 func probePingpong(s *session) {
+	atLeastLoopProcs()
 	d := s.req.Data
 	id := "pingpong." + string(d.Type)
 	c, err := s.connect(maxOf(d.Sizes))
