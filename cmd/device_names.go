@@ -7,23 +7,21 @@ import (
 	"rdmaprobe/probe"
 )
 
-// deviceNames is the value of -d: names, repeated or with commas. An empty one is
-// refused, for no names at all mean every device: an unset variable in a script
-// must not widen what is tried.
+// deviceNames is the value of -d: a list in which an empty name is refused, for no
+// names at all mean every device: an unset variable in a script must not widen what
+// is tried.
 type deviceNames []string
 
 // String is the flag's text.
-func (d *deviceNames) String() string { return strings.Join(*d, ",") }
+func (d *deviceNames) String() string { return (*list)(d).String() }
 
 // Type names the kind of value in help.
 func (d *deviceNames) Type() string { return "strings" }
 
 // Set adds names.
 func (d *deviceNames) Set(text string) error {
-	names := strings.Split(text, ",")
-	if slices.ContainsFunc(names, func(n string) bool { return strings.TrimSpace(n) == "" }) {
+	if slices.ContainsFunc(strings.Split(text, ","), func(n string) bool { return strings.TrimSpace(n) == "" }) {
 		return &probe.UsageError{Text: "-d: an empty device name"}
 	}
-	*d = append(*d, names...)
-	return nil
+	return (*list)(d).Set(text)
 }
