@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,34 @@ func TestNothingArrived(t *testing.T) {
 	}
 	if _, there := o.Data["repeated"]; there {
 		t.Errorf("a message came once more? %v", o.Data)
+	}
+}
+
+// Bytes that nobody sent are found wherever they come from, and what arrived right
+// before them does not confirm the path.
+func TestWrongBytes(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	m.rules(0, "ibv_poll_cq", object{"when": object{"opcode": "RECV"}, "wrong_every": 13})
+	m.rules(0, "ibv_post_send", object{"when": object{"opcode": "RDMA_WRITE"}, "wrong_every": 1})
+	name := m.dev(0)["name"].(string)
+	d := m.probe(func(o *Options) {
+		o.Devices, o.More, o.Types, o.Iterations = []string{name}, []string{"pingpong", "write"}, []string{"uc"}, 10
+	})
+	o := rowFor(t, d, name, "pingpong.uc")
+	n, _ := dataInt(o.Data, "verified") // ten of warm-up come before
+	if o.Level != rdma.CapabilityUnknown || o.Reason != PayloadMismatch || n != 2 || o.Call != "ibv_poll_cq" || !strings.Contains(o.Detail, "message 13 came back with a wrong byte at offset 63") {
+		t.Errorf("%s %q, %s; %v", o.Level, o.Reason, o.Detail, o.Data)
+	}
+	w := rowFor(t, d, name, "op.rdma_write")
+	if changed, _ := w.Data["changed"].(bool); w.Level != rdma.CapabilityUnknown || w.Reason != PayloadMismatch || !changed {
+		t.Errorf("%s %q, %s; %v", w.Level, w.Reason, w.Detail, w.Data)
+	}
+	if !hasFinding(d, "payload_mismatch", name) || hasFinding(d, "completion_without_delivery", name) || d.Exit != ExitFinding {
+		t.Errorf("exit %d, findings %+v", d.Exit, d.Findings)
+	}
+	if c := d.Devices[0].Capabilities.SendRecv; c.State != rdma.CapabilityUnknown {
+		t.Errorf("send_recv is %s", c.State)
 	}
 }
 

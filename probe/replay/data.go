@@ -29,12 +29,40 @@ func (v *deriving) onMessages(d *device, o *probe.Observation) (bool, error) {
 		return true, v.add(d, o, "ibv_poll_cq", when, rule{"wc_status": status})
 	case write && o.Reason == probe.PayloadMismatch:
 		when["opcode"] = "RDMA_WRITE"
-		return true, v.add(d, o, "ibv_post_send", when, rule{"deliver": false})
+		effect := rule{"deliver": false}
+		if changed, _ := o.Data["changed"].(bool); changed {
+			effect = rule{"wrong_every": 1}
+		}
+		return true, v.add(d, o, "ibv_post_send", when, effect)
+	case o.Reason == probe.PayloadMismatch:
+		when["opcode"] = "RECV"
+		return true, v.add(d, o, "ibv_poll_cq", when, rule{"wrong_every": v.arrivedBefore(o) + 1})
 	case o.Reason == probe.NoCompletion && lost > 0:
 		every := max(1, (count+min(probe.WarmUp, count))/lost)
 		return true, v.add(d, o, "ibv_poll_cq", when, rule{"lose_every": every})
 	}
 	return false, nil
+}
+
+// arrivedBefore is how many messages came back right before the wrong one that a
+// row tells of, those of the sizes before it included. A row without any ended
+// while it warmed up: which of those messages it was makes no difference.
+func (v *deriving) arrivedBefore(o *probe.Observation) int64 {
+	n := int64(0)
+	for i := range v.rows {
+		r := &v.rows[i]
+		if r.Device != o.Device || r.ID != o.ID {
+			continue
+		}
+		if verified, _ := number(r.Data["verified"]); verified > 0 {
+			count, _ := number(r.Data["count"])
+			n += min(probe.WarmUp, count) + verified
+		}
+		if r.Seq == o.Seq {
+			break
+		}
+	}
+	return n
 }
 
 // channel is a side channel that did not come up.

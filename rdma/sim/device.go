@@ -182,7 +182,7 @@ func (p *Provider) listDevices(n *int32) unsafe.Pointer {
 		return unsafe.Pointer(failNull[*byte](l.number))
 	}
 	var listed []*device
-	count := make([]byte, 4)
+	var said verdict // of the first device whose rule sets the number: it is about the whole list
 	for _, d := range p.devices {
 		if !d.facts.IsListed() {
 			continue
@@ -192,8 +192,9 @@ func (p *Provider) listDevices(n *int32) unsafe.Pointer {
 			return nil
 		}
 		listed = append(listed, d)
-		listFields.set(count, "num_devices", uint64(len(listed)))
-		v.fill(count)
+		if said.rule == nil && v.rule != nil && len(v.rule.set) > 0 {
+			said = v
+		}
 	}
 	size := uintptr(len(listed)+1) * unsafe.Sizeof(uintptr(0))
 	memory := allocate(size)
@@ -205,7 +206,8 @@ func (p *Provider) listDevices(n *int32) unsafe.Pointer {
 	}
 	lists.add((*deviceListHead)(memory), &deviceList{p, size})
 	if n != nil {
-		*n = int32(listFields.get(count, "num_devices"))
+		*n = int32(len(listed))
+		said.fill(unsafe.Slice((*byte)(unsafe.Pointer(n)), unsafe.Sizeof(*n)))
 	}
 	return memory
 }

@@ -40,6 +40,7 @@ type activeRule struct {
 	messages int64 // completions that the keys fit
 	lossy    int64 // messages that lose_every counted
 	repeats  int64 // and repeat_every
+	wrongs   int64 // and wrong_every
 }
 
 // pick finds the first rule that fits any of the requests, and counts.

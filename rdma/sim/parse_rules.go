@@ -79,7 +79,7 @@ func checkOutput(n *node, r *rule) error {
 		return n.at("repeat").errorf("must be from 1 to %d", maxRepeat)
 	}
 	texts := map[string]string{"stdout": r.Stdout, "fd3": r.FD3, "stderr": r.Stderr}
-	every := map[string]*int{"lose_every": r.LoseEvery, "repeat_every": r.RepeatEvery}
+	every := map[string]*int{"lose_every": r.LoseEvery, "repeat_every": r.RepeatEvery, "wrong_every": r.WrongEvery}
 	for _, m := range n.fields() {
 		if size := len(texts[m.key]); size > maxText || size*repeat > maxOutput {
 			return m.node.errorf("too long: a text has at most %d bytes, all repeats together %d", maxText, maxOutput)
@@ -112,6 +112,7 @@ func checkPlace(n *node, v verb, r *rule) error {
 		{"deliver", r.Deliver == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
 		{"lose_every", r.LoseEvery == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
 		{"repeat_every", r.RepeatEvery == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
+		{"wrong_every", r.WrongEvery == nil || slices.Contains(dataVerbs, v), "ibv_poll_cq and the post verbs"},
 	} {
 		if !effect.here {
 			return n.at(effect.key).errorf("has no effect at %s; allowed at %s", verbRows[v].name, effect.only)

@@ -21,6 +21,7 @@ type rule struct {
 	Deliver     *bool                      `json:"deliver"`      // false: a completion without a delivery
 	LoseEvery   *int                       `json:"lose_every"`   // every Nth message vanishes silently
 	RepeatEvery *int                       `json:"repeat_every"` // every Nth message comes once more, into the next receive
+	WrongEvery  *int                       `json:"wrong_every"`  // every Nth message arrives with its last byte inverted
 	Source      string                     `json:"source"`       // where it was reported
 	Confidence  confidence                 `json:"confidence"`
 

@@ -3,6 +3,8 @@
 package sim
 
 import (
+	"bytes"
+
 	"rdmaprobe/rdma"
 )
 
@@ -12,6 +14,7 @@ type effects struct {
 	undeliver bool      // completed, but the bytes are not written
 	lost      bool      // vanishes without a trace
 	again     bool      // comes once more, into the next receive
+	wrong     bool      // arrives with other bytes than were sent
 	wrID      *number
 	duplicate bool
 }
@@ -30,7 +33,7 @@ func (f effects) push(c *completionQueue, e completion) {
 
 // onMessages reports whether a rule acts on messages.
 func (r *activeRule) onMessages() bool {
-	return r != nil && (r.WC != nil || r.WCStatus != nil || r.Deliver != nil || r.LoseEvery != nil || r.RepeatEvery != nil)
+	return r != nil && (r.WC != nil || r.WCStatus != nil || r.Deliver != nil || r.LoseEvery != nil || r.RepeatEvery != nil || r.WrongEvery != nil)
 }
 
 // effectsOn finds what rules do to a message: that of the post verb when it acts
@@ -55,19 +58,32 @@ func (q *queuePair) effectsOn(posted *activeRule, op int32) effects {
 	}
 	if !anyOpcode || arriving {
 		f.undeliver = r.Deliver != nil && !*r.Deliver
-		if r.LoseEvery != nil {
-			r.lossy++
-			f.lost = r.lossy%int64(*r.LoseEvery) == 0
-		}
-		if r.RepeatEvery != nil {
-			r.repeats++
-			f.again = r.repeats%int64(*r.RepeatEvery) == 0
-		}
+		f.lost = nth(&r.lossy, r.LoseEvery)
+		f.again = nth(&r.repeats, r.RepeatEvery)
+		f.wrong = nth(&r.wrongs, r.WrongEvery)
 	}
 	if r.WC != nil {
 		f.wrID, f.duplicate = r.WC.WRID, r.WC.Duplicate
 	}
 	return f
+}
+
+// nth counts a message and tells whether it is one of those that are meant.
+func nth(counter *int64, every *int) bool {
+	if every == nil {
+		return false
+	}
+	*counter++
+	return *counter%int64(*every) == 0
+}
+
+// damage inverts the last byte of a message. What it was made from stays: it may
+// be elsewhere too.
+func (m *message) damage() {
+	if n := len(m.data); n > 0 {
+		m.data = bytes.Clone(m.data)
+		m.data[n-1] ^= 0xff
+	}
 }
 
 // launch sends a message on its way. p.mu is held.
@@ -80,6 +96,9 @@ func (q *queuePair) launch(m *message, posted *activeRule) {
 	case m.effects.lost, m.effects.undeliver:
 		q.complete(m, wcSuccess)
 		return
+	}
+	if m.effects.wrong {
+		m.damage()
 	}
 	if !q.portActive() {
 		q.stall(m)
@@ -184,6 +203,9 @@ func (q *queuePair) arrive(m *message) {
 		copied := *m
 		copied.from, copied.again = nil, true
 		q.waiting = append(q.waiting, &copied)
+	}
+	if f.wrong {
+		m.damage()
 	}
 	q.posted = q.posted[1:]
 	here, there := q.scatter(m, r, f)
