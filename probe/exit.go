@@ -3,7 +3,7 @@ package probe
 // Exit statuses. This is the one place that knows them and their order.
 const (
 	ExitOK          = 0   // it ran; a rejected capability is an answer
-	ExitFinding     = 1   // doctor, probe: an error finding, or a --require that this run did not confirm; selftest: a check failed
+	ExitFinding     = 1   // an error finding, or what a script asked for was not so: ExitCodes has all of it
 	ExitUsage       = 2   // a wrong flag, value, profile or input file
 	ExitNothing     = 3   // nothing to probe: no library, no listed device, or none of the named ones
 	ExitContained   = 4   // a child crashed, hung or got stuck and was contained
@@ -17,7 +17,7 @@ var ExitCodes = []struct {
 	Means string
 }{
 	{ExitOK, "it ran; a rejected capability is an answer, and warnings never fail"},
-	{ExitFinding, "doctor or probe: a finding of severity error, or a --require that this run did not confirm; selftest: a failed check"},
+	{ExitFinding, "doctor or probe: a finding of severity error, or a --require that this run did not confirm; report: what --fail-on names; selftest: a failed check; profiles import: another answer than the recorded one"},
 	{ExitUsage, "usage: a wrong flag or value, an unknown profile, or an input file that cannot be understood"},
 	{ExitNothing, "nothing to probe: no library, no listed device, or none of the named ones"},
 	{ExitContained, "a child crashed, hung or got stuck and was contained; the document is complete"},
