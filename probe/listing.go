@@ -230,7 +230,11 @@ func (r *run) tellUnread() {
 // unread makes the rows of a device that a listing does not read.
 func (dr *deviceRun) unread(reason Reason, detail string, data map[string]any) (rows []Observation) {
 	for _, id := range readIDs {
-		rows = append(rows, Observation{ID: id, Probe: taskDevices, Device: dr.name, Level: rdma.CapabilityUnknown, Reason: reason, Detail: detail, Data: data})
+		o := Observation{ID: id, Probe: taskDevices, Device: dr.name, Level: rdma.CapabilityUnknown, Reason: reason, Detail: detail, Data: data}
+		if evidence(id).Ports {
+			o.Port = dr.port()
+		}
+		rows = append(rows, o)
 	}
 	return rows
 }

@@ -144,8 +144,11 @@ func TestInterruptedSurvey(t *testing.T) {
 	for _, name := range []string{"mlx5_1", "mlx5_2"} {
 		levels(t, d, name, map[string]string{"dev.open": "interrupted"})
 		for _, id := range readIDs {
-			if !slices.ContainsFunc(d.Observations, func(o Observation) bool { return o.Device == name && o.ID == id }) {
+			i := slices.IndexFunc(d.Observations, func(o Observation) bool { return o.Device == name && o.ID == id })
+			if i < 0 {
 				t.Errorf("%s has no row %s", name, id)
+			} else if port := d.Observations[i].Port; evidence(id).Ports != (port == 1) {
+				t.Errorf("%s %s is of port %d", name, id, port)
 			}
 		}
 	}

@@ -93,7 +93,7 @@ func TestParentKilled(t *testing.T) {
 	t.Parallel()
 	m := machines(t)[0]
 	var healthy baselines
-	base := healthy.of(t, m, dyingArgs)
+	base := healthy.of(t, m, append([]string{"probe"}, dyingArgs...))
 	span := time.Duration(base.Run.DurationNS)
 	rnd := rand.New(rand.NewPCG(*seed, 1))
 	hits, interrupted, torn := 0, 0, 0

@@ -53,7 +53,7 @@ func trialsOf(t testing.TB, m *machine) []trial {
 	var all []trial
 	seen := map[string]bool{}
 	for _, p := range points(t, m) {
-		key := p.call + fmt.Sprint(p.when["to"])
+		key := fmt.Sprint(p.call, p.when["to"], p.surveyed()) // one that reads all goes another way through the program
 		for _, c := range trialsAt(m, p) {
 			if !seen[key] || slices.Contains(again, c.f.name) {
 				all = append(all, c)
@@ -175,7 +175,7 @@ func (b *baselines) of(t *testing.T, m *machine, args []string) *probe.Document 
 		return d
 	}
 	p := newPlace(t)
-	o := p.run(t, slices.Concat([]string{"probe", "--store", p.store(), "--provider", "sim:" + m.write(t, p.dir, "healthy")}, args)...)
+	o := p.run(t, append(slices.Clone(args), "--store", p.store(), "--provider", "sim:"+m.write(t, p.dir, "healthy"))...)
 	for _, r := range o.doc.Observations {
 		if r.Level == rdma.CapabilityUnknown && r.Reason != probe.NotTried {
 			t.Fatalf("%s %v: %s %s is unknown (%s) on a healthy machine: %s", m.name, args, r.Device, r.ID, r.Reason, r.Detail)
@@ -221,7 +221,7 @@ func (c trial) run(t *testing.T, healthy *baselines, w want) {
 	provider := "sim:" + path
 	p.readable(t, provider)
 	if w.outcome != guard.Completed && !w.gone {
-		c.checkNext(t, o, w, alive, base)
+		c.checkNext(t, o, w, alive, healthy)
 	}
 }
 
@@ -230,7 +230,7 @@ func (c trial) run(t *testing.T, healthy *baselines, w want) {
 // longer.
 func (c trial) probe(t *testing.T, p place, path string, w want) *outcome {
 	t.Helper()
-	args := slices.Concat([]string{"probe", "--store", p.store(), "--provider", "sim:" + path}, c.p.args)
+	args := append(slices.Clone(c.p.args), "--store", p.store(), "--provider", "sim:"+path)
 	if w.outcome == guard.Completed || w.outcome == guard.Crashed || w.gone {
 		return p.run(t, append(args, "--timeout", slow)...)
 	}

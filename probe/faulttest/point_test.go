@@ -19,15 +19,22 @@ import (
 // point is where a fault strikes: a call in the child of a probe, the first of
 // its run that makes it.
 type point struct {
-	word string // of the probe; "list" for the listing
+	word string // of the probe; "list" for the listing, "devices" for a child that reads all
 	call string
 	when map[string]any // which of such calls
 	id   string         // the row that it is for
-	args []string       // of the run
+	args []string       // of the run, the command first
 	mend bool           // the probe goes on without the call's success
+	host bool           // the row is the listing's, of no device
 
 	everywhere bool // every child makes it about its devices, as its last call
 }
+
+// surveyed tells that the run reads all devices in the child that lists them.
+func (p point) surveyed() bool { return p.word == surveying }
+
+// surveying is the word in the rows of such a child, and its command.
+const surveying = "devices"
 
 func (p point) String() string {
 	s := p.word + "/" + p.call
@@ -40,7 +47,7 @@ func (p point) String() string {
 // class is that of the probe, which decides what may be done to its child.
 func (p point) class() probe.Class {
 	switch word, _, _ := strings.Cut(p.word, "."); word {
-	case "list", "port", "gid":
+	case "list", "port", "gid", surveying:
 		return probe.ClassRead
 	case "rtr":
 		return probe.ClassTransition
@@ -53,13 +60,19 @@ func (p point) class() probe.Class {
 // listing are the calls of the listing, which every child makes first.
 var listing = []string{"ibv_get_device_list", "ibv_get_device_name", "ibv_get_device_guid", "ibv_free_device_list"}
 
+// asked is a way to ask for a probe.
+type asked struct {
+	word string
+	args []string
+}
+
+// survey asks for a listing that reads the devices too.
+var survey = asked{surveying, []string{"devices"}}
+
 // runs are the arguments by which a probe is asked for, with a probe more where
 // that does not make the same calls earlier. All that stand before it in the
 // table are looked at for what they call.
-var runs = []struct {
-	word string
-	args []string
-}{
+var runs = []asked{
 	{"list", []string{"--only", "mr"}},
 	{"port", []string{"--only", "mr"}},
 	{"gid", []string{"--only", "mr"}},
@@ -76,11 +89,22 @@ var runs = []struct {
 	{"write.rc", []string{"--rc", "--only", "write,ud"}},
 }
 
+// command is all that asks for it.
+func (a asked) command(more ...string) []string {
+	if a.word == surveying {
+		return a.args
+	}
+	return slices.Concat([]string{"probe"}, a.args, more)
+}
+
 // steps asks the program what a run would do on the faulty device.
 func steps(t testing.TB, m *machine, args []string) []probe.Step {
 	t.Helper()
+	if args[0] == surveying {
+		return []probe.Step{{Probe: surveying}} // it has no plan
+	}
 	dir := t.TempDir()
-	cmd := exec.Command(program, append([]string{"probe", "--plan", "--json", "--store", "none", "--provider", "sim:" + m.write(t, dir, "plan")}, args...)...)
+	cmd := exec.Command(program, append(slices.Clone(args), "--plan", "--json", "--store", "none", "--provider", "sim:"+m.write(t, dir, "plan"))...)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("plan: %v\n%s", err, out)
@@ -102,7 +126,7 @@ func traced(t testing.TB, m *machine, args []string) map[string][]string {
 		rules[verb] = []any{map[string]any{"stderr": "called " + verb}}
 	}
 	p := newPlace(t)
-	o := p.run(t, slices.Concat([]string{"probe", "--store", p.store(), "--provider", "sim:" + m.write(t, p.dir, "traced", withRules(rules)), "--iters", "3"}, args)...)
+	o := p.run(t, append(slices.Clone(args), "--store", p.store(), "--provider", "sim:"+m.write(t, p.dir, "traced", withRules(rules)))...)
 	calls := map[string][]string{}
 	for _, r := range o.doc.Observations {
 		if r.Device != m.bad || r.Child == nil {
@@ -118,20 +142,28 @@ func traced(t testing.TB, m *machine, args []string) map[string][]string {
 	return calls
 }
 
-// The plan names every call that a probe makes, and no other.
+// The plan names every call that a probe makes, and no other. A listing that reads
+// the devices calls what the probes of class read do.
 func TestPlanNamesTheCalls(t *testing.T) {
 	t.Parallel()
 	for _, m := range machines(t) {
-		seen := 0
+		seen, reads := 0, []string{}
 		for _, r := range runs {
-			made := traced(t, m, r.args)
-			for _, s := range steps(t, m, r.args) {
+			args := r.command("--iters", "3")
+			made := traced(t, m, args)
+			for _, s := range steps(t, m, args) {
 				have, planned := slices.Sorted(slices.Values(made[s.Probe])), slices.Compact(slices.Sorted(slices.Values(s.Calls)))
 				if !slices.Equal(have, planned) {
 					t.Errorf("%s: %s calls\n\t%v, the plan says\n\t%v", m.name, s.Probe, have, planned)
 				}
-				seen++
+				if seen++; s.Class == probe.ClassRead.String() {
+					reads = append(reads, planned...)
+				}
 			}
+		}
+		have, want := slices.Sorted(slices.Values(traced(t, m, survey.command())[surveying])), slices.Compact(slices.Sorted(slices.Values(reads)))
+		if !slices.Equal(have, want) {
+			t.Errorf("%s: a listing calls\n\t%v, and the probes of class read\n\t%v", m.name, have, want)
 		}
 		if seen < 40 {
 			t.Errorf("only %d steps looked at", seen)
@@ -143,15 +175,17 @@ func TestPlanNamesTheCalls(t *testing.T) {
 func points(t testing.TB, m *machine) []point {
 	t.Helper()
 	var all []point
-	for _, call := range listing {
-		p := point{word: "list", call: call, id: "dev.enumerate", args: runs[0].args}
-		if call == "ibv_free_device_list" {
-			p.id, p.everywhere = "teardown", true
+	for _, r := range []asked{runs[0], survey} {
+		for _, call := range listing {
+			p := point{word: r.word, call: call, id: "dev.enumerate", args: r.command(), host: true}
+			if call == "ibv_free_device_list" {
+				p.id, p.everywhere = "teardown", true
+			}
+			all = append(all, p)
 		}
-		all = append(all, p)
 	}
-	for _, r := range runs[1:] {
-		args := slices.Concat(r.args, []string{"--iters", "5"})
+	for _, r := range append(runs[1:], survey) {
+		args := r.command("--iters", "5")
 		made, earlier := traced(t, m, args), map[string]bool{}
 		for _, s := range steps(t, m, args) {
 			for _, call := range made[s.Probe] {

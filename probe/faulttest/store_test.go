@@ -105,7 +105,7 @@ func TestDiskFull(t *testing.T) {
 	m := machines(t)[0]
 	var healthy baselines
 	args := []string{"--only", "mr,uc", "--timeout", slow}
-	base := healthy.of(t, m, args)
+	base := healthy.of(t, m, append([]string{"probe"}, args...))
 	full := 0
 	for _, blocks := range []int{0, 1, 2, 5, 9, 14, 20, 27} { // of 512 bytes, of which bash has 2
 		p := newPlace(t)
