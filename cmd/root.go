@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,7 +105,7 @@ func (a *app) root() *cobra.Command {
 		if err := cmp.Or(noEmptyFlag(c), noSwallowedFlag(c)); err != nil {
 			return err
 		}
-		return a.checkGlobals()
+		return a.checkGlobals(c)
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	a.completeGlobals(c)
@@ -159,9 +160,9 @@ func formatNames() []string {
 }
 
 // checkGlobals refuses global flags that cannot be meant together.
-func (a *app) checkGlobals() error {
+func (a *app) checkGlobals(c *cobra.Command) error {
 	if a.json {
-		if a.format != "table" && a.format != "json" {
+		if c.Flags().Changed("output") && a.format != "json" {
 			return &probe.UsageError{Text: fmt.Sprintf("-o %s and --json ask for two formats: drop one", a.format)}
 		}
 		a.format = "json"
@@ -231,6 +232,11 @@ func wantsJSON(args []string) bool {
 	for i, s := range args {
 		if s == "--" {
 			return false
+		}
+		if on, ok := strings.CutPrefix(s, "--json="); ok {
+			if yes, err := strconv.ParseBool(on); err == nil && yes {
+				return true
+			}
 		}
 		if s == "--json" || s == "-ojson" || s == "-o=json" || s == "--output=json" ||
 			(s == "-o" || s == "--output") && i+1 < len(args) && args[i+1] == "json" {
