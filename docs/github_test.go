@@ -11,16 +11,18 @@ import (
 	"rdmaprobe/cmd"
 )
 
-// hosted reads the files of a folder of .github.
-func hosted(t *testing.T, folder string) map[string]string {
+// hosted reads what GitHub reads: the YAML files of folders.
+func hosted(t *testing.T, folders ...string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("../.github", folder, "*.yml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("nothing in .github/%s: %v", folder, err)
-	}
 	texts := map[string]string{}
-	for _, f := range files {
-		texts[f] = read(t, f)
+	for _, folder := range folders {
+		files, err := filepath.Glob(filepath.Join(folder, "*.yml"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("nothing in %s: %v", folder, err)
+		}
+		for _, f := range files {
+			texts[f] = read(t, f)
+		}
 	}
 	return texts
 }
@@ -43,7 +45,7 @@ type workflow struct {
 
 func TestWorkflows(t *testing.T) {
 	var jobs []string
-	for file, text := range hosted(t, "workflows") {
+	for file, text := range hosted(t, "../.github/workflows", "examples") {
 		var w workflow
 		if err := decode(text, &w); err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -64,7 +66,7 @@ func TestWorkflows(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"linux", "macos"} {
+	for _, want := range []string{"linux", "macos", "gate"} {
 		if !slices.Contains(jobs, want) {
 			t.Errorf("no job %s", want)
 		}
@@ -90,7 +92,7 @@ type issueForm struct {
 
 func TestIssueForms(t *testing.T) {
 	asked := map[string]bool{}
-	for file, text := range hosted(t, "ISSUE_TEMPLATE") {
+	for file, text := range hosted(t, "../.github/ISSUE_TEMPLATE") {
 		var f issueForm
 		if err := decode(text, &f); err != nil {
 			t.Fatalf("%s: %v", file, err)
