@@ -149,7 +149,7 @@ func TestMatrix(t *testing.T) {
 			})
 		}
 		for _, c := range chosen(t, inPlainC, nativeCells(), func(c nativeCell) string { return c.kind }) {
-			t.Run("C/"+c.call+"/"+c.fault, func(t *testing.T) {
+			t.Run("C/"+c.word+"/"+c.call+"/"+c.fault, func(t *testing.T) {
 				t.Parallel()
 				library := needLibrary(t)
 				t.Cleanup(func() { results.add(c.kind, inC, c.want, !t.Failed()) })

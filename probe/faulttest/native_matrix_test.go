@@ -30,7 +30,7 @@ type nativeCell struct {
 }
 
 // nativeCalls are what the library has and a probe of regions and queue pairs
-// calls, each with the row that it is for.
+// calls, or a listing that reads the devices, each with the row that it is for.
 var nativeCalls = []struct{ call, id, word string }{
 	{"ibv_get_device_list", "dev.enumerate", "list"},
 	{"ibv_get_device_name", "dev.enumerate", "list"},
@@ -51,6 +51,16 @@ var nativeCalls = []struct{ call, id, word string }{
 	{"ibv_modify_qp", "qp.uc.init", "uc"},
 	{"ibv_destroy_qp", "teardown", "uc"},
 	{"ibv_destroy_cq", "teardown", "uc"},
+
+	{"ibv_get_device_list", "dev.enumerate", surveying},
+	{"ibv_get_device_name", "dev.enumerate", surveying},
+	{"ibv_get_device_guid", "dev.enumerate", surveying},
+	{"ibv_open_device", "dev.open", surveying},
+	{"ibv_query_device", "port.query", surveying},
+	{"ibv_query_port", "port.query", surveying},
+	{"ibv_query_gid", "gid.usable", surveying},
+	{"ibv_close_device", "teardown", surveying},
+	{"ibv_free_device_list", "teardown", surveying},
 }
 
 // nativeFaults are what a library can do in any call.
@@ -86,13 +96,16 @@ func (c nativeCell) run(t *testing.T, library string) {
 	o.leftovers(t, nil, "")
 	switch {
 	case c.want.same:
-		o.healthyNeighbour(t, "bad"+number)
-		o.healthyNeighbour(t, "good"+number)
-	case c.word == "list": // every child makes these calls
+		o.confirms(t, "bad"+number, c.ids())
+		o.confirms(t, "good"+number, c.ids())
+	case c.listing(): // every child makes these calls
 		c.checkRow(t, c.struck(o.doc, ""))
+		if c.word == surveying && c.id == "teardown" { // when it has read all
+			o.confirms(t, "good"+number, c.ids())
+		}
 	default:
 		c.checkRow(t, c.struck(o.doc, "bad"+number))
-		o.healthyNeighbour(t, "good"+number)
+		o.confirms(t, "good"+number, c.ids())
 	}
 	if contained := o.exit == probe.ExitContained; contained == c.want.same {
 		t.Errorf("exit %d", o.exit)
@@ -102,18 +115,36 @@ func (c nativeCell) run(t *testing.T, library string) {
 	}
 }
 
+// listing tells that the call is of no device.
+func (c nativeCell) listing() bool { return slices.Contains(listing, c.call) }
+
+// ids are what the run confirms on a device without a fault.
+func (c nativeCell) ids() []string {
+	if c.word == surveying {
+		return []string{"dev.open", "port.query", "port.state", "gid.usable"} // what was closed in order has no row
+	}
+	return probed
+}
+
 // probe runs the program; where the machine was too slow for a short deadline,
 // which the healthy device then shows, with a longer one.
 func (c nativeCell) probe(t *testing.T, p place, library, number string) *outcome {
 	t.Helper()
-	if c.want.outcome != guard.TimedOut {
-		return p.native(t, library, number, c.call, c.fault, "--timeout", "2m")
+	args := []string{"probe", "--only", "mr,uc"}
+	if c.word == surveying {
+		args = survey.command()
 	}
-	o := p.native(t, library, number, c.call, c.fault, "--timeout", "2s")
+	run := func(timeout string) *outcome {
+		return p.nativeRun(t, library, number, c.call, c.fault, append(slices.Clone(args), "--timeout", timeout)...)
+	}
+	if c.want.outcome != guard.TimedOut {
+		return run("2m")
+	}
+	o := run("2s")
 	late := func(r probe.Observation) bool { return r.Device == "good"+number && r.Reason == probe.Timeout }
-	if c.word != "list" && slices.ContainsFunc(o.doc.Observations, late) {
+	if !c.listing() && slices.ContainsFunc(o.doc.Observations, late) {
 		p.forget(t)
-		o = p.native(t, library, number, c.call, c.fault, "--timeout", "20s")
+		o = run("20s")
 	}
 	return o
 }

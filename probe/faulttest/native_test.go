@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,10 +39,16 @@ func needLibrary(t *testing.T) string {
 	return path
 }
 
-// native runs the program on the C library with a fault.
+// native probes the devices of the C library with a fault.
 func (p place) native(t *testing.T, library, device, call, fault string, args ...string) *outcome {
 	t.Helper()
-	cmd := p.command(t.Context(), slices.Concat([]string{"probe", "--json", "--library", library, "--store", p.store(), "--only", "mr,uc"}, args)...)
+	return p.nativeRun(t, library, device, call, fault, append([]string{"probe", "--only", "mr,uc"}, args...)...)
+}
+
+// nativeRun is a run of any command on them.
+func (p place) nativeRun(t *testing.T, library, device, call, fault string, args ...string) *outcome {
+	t.Helper()
+	cmd := p.command(t.Context(), append(args, "--json", "--library", library, "--store", p.store())...)
 	cmd.Env = append(cmd.Env, "FAULT_CALL="+call, "FAULT="+fault, "FAULT_DEVICE="+device)
 	return p.finish(t, cmd)
 }
@@ -121,10 +126,18 @@ func TestNativeLibrary(t *testing.T) {
 	}
 }
 
-// healthyNeighbour checks the device that has no fault.
+// probed are what a probe confirms on a device that has no fault.
+var probed = []string{"dev.open", "port.query", "gid.usable", "mr.register", "qp.uc.create", "qp.uc.init", "teardown"}
+
+// healthyNeighbour checks that device.
 func (o *outcome) healthyNeighbour(t *testing.T, device string) {
 	t.Helper()
-	for _, id := range []string{"dev.open", "port.query", "gid.usable", "mr.register", "qp.uc.create", "qp.uc.init", "teardown"} {
+	o.confirms(t, device, probed)
+}
+
+func (o *outcome) confirms(t *testing.T, device string, ids []string) {
+	t.Helper()
+	for _, id := range ids {
 		if r := row(o.doc, device, id, "", 0); r == nil || r.Level != rdma.CapabilityConfirmed {
 			t.Errorf("%s %s: %+v", device, id, r)
 		}
