@@ -5,9 +5,12 @@ import (
 	"fmt"
 )
 
-// Sentinels of the failure classes, for errors.Is on what the package returns.
+// Sentinels of the failure classes, for errors.Is. Three of them are for errors that
+// programs make of their own: no call of this package fails with ErrNoDevice,
+// ErrProviderTimeout or ErrUnsupportedOperation.
 var (
-	// ErrNoDevice: no RDMA device matched the requested operation.
+	// ErrNoDevice: no RDMA device matched the requested operation. A list without
+	// devices is no error here.
 	ErrNoDevice = errors.New("rdma: no device")
 
 	// ErrSymbolUnavailable: the library, a symbol of it, or the provider's entry

@@ -24,7 +24,9 @@ type (
 )
 
 // The structs below have the layout of infiniband/verbs.h on LP64 systems, the
-// same on Linux and Darwin. Field names follow the header's.
+// same on Linux and Darwin. Field names follow the header's; units and encodings
+// are those of ibv_modify_qp(3), ibv_query_device(3), ibv_query_port(3) and the
+// InfiniBand specification. Other numbers are counts, identifiers or bits.
 
 // IbvGID is union ibv_gid: 16 bytes in network order.
 type IbvGID [16]byte
@@ -32,8 +34,8 @@ type IbvGID [16]byte
 // IbvGlobalRoute is struct ibv_global_route.
 type IbvGlobalRoute struct {
 	DGID         IbvGID
-	FlowLabel    uint32
-	SGIDIndex    uint8
+	FlowLabel    uint32 // 20 bits
+	SGIDIndex    uint8  // slot of the sender's own GID table
 	HopLimit     uint8
 	TrafficClass uint8
 	_            uint8
@@ -43,9 +45,9 @@ type IbvGlobalRoute struct {
 type IbvAHAttr struct {
 	GRH         IbvGlobalRoute
 	DLID        uint16
-	SL          uint8
+	SL          uint8 // service level, 4 bits
 	SrcPathBits uint8
-	StaticRate  uint8
+	StaticRate  uint8 // enum ibv_rate; 0: the port's own
 	IsGlobal    uint8 // 1: GRH counts
 	PortNum     uint8
 	_           uint8
@@ -64,11 +66,11 @@ type IbvPortAttr struct {
 	QKeyViolCntr  uint32
 	PKeyTblLen    uint16
 	LID           uint16
-	SMLID         uint16
+	SMLID         uint16 // LID of the subnet manager
 	LMC           uint8
-	MaxVLNum      uint8
+	MaxVLNum      uint8 // encoded: 1, 2, 4, 8, 15 lanes are 1 to 5
 	SMSL          uint8
-	SubnetTimeout uint8
+	SubnetTimeout uint8 // 4.096 us times 2 to the power of it
 	InitTypeReply uint8
 	ActiveWidth   uint8 // LinkSpeedGbps
 	ActiveSpeed   uint8 // LinkSpeedGbps
@@ -84,7 +86,7 @@ type IbvDeviceAttr struct {
 	NodeGUID              [8]byte  // network order
 	SysImageGUID          [8]byte  // network order
 	MaxMRSize             uint64   // bytes
-	PageSizeCap           uint64
+	PageSizeCap           uint64   // bit n: pages of 2 to the power of n bytes
 	VendorID              uint32
 	VendorPartID          uint32
 	HWVer                 uint32
@@ -118,7 +120,7 @@ type IbvDeviceAttr struct {
 	MaxSRQWR              int32
 	MaxSRQSGE             int32
 	MaxPKeys              uint16
-	LocalCAAckDelay       uint8
+	LocalCAAckDelay       uint8 // 4.096 us times 2 to the power of it
 	PhysPortCnt           uint8
 	_                     [4]byte
 }
@@ -156,14 +158,14 @@ type IbvQPInitAttr struct {
 // not use, has no exported field.
 type IbvQPAttr struct {
 	QPState          int32 // QPStateName
-	CurQPState       int32
-	PathMTU          int32 // MTUBytes
-	PathMigState     int32
+	CurQPState       int32 // QPStateName
+	PathMTU          int32 // MTUEnum, MTUBytes
+	PathMigState     int32 // enum ibv_mig_state
 	QKey             uint32
-	RQPSN            uint32
-	SQPSN            uint32
-	DestQPNum        uint32
-	QPAccessFlags    int32
+	RQPSN            uint32 // first packet number of the receive queue, 24 bits: the peer's SQPSN
+	SQPSN            uint32 // first packet number of the send queue, 24 bits
+	DestQPNum        uint32 // the peer's Ibv_qp_num
+	QPAccessFlags    int32  // sum of IBV_ACCESS values
 	Cap              IbvQPCap
 	AHAttr           IbvAHAttr
 	AltAHAttr        IbvAHAttr
@@ -173,13 +175,13 @@ type IbvQPAttr struct {
 	SQDraining       uint8
 	MaxRDAtomic      uint8
 	MaxDestRDAtomic  uint8
-	MinRNRTimer      uint8
-	PortNum          uint8
-	Timeout          uint8
-	RetryCnt         uint8
-	RNRetry          uint8
+	MinRNRTimer      uint8 // encoded: 1 is 0.01 ms, 12 is 0.64 ms, 31 is 491.52 ms, 0 is 655.36 ms
+	PortNum          uint8 // from 1
+	Timeout          uint8 // 4.096 us times 2 to the power of it, up to 31; 0: for ever
+	RetryCnt         uint8 // 3 bits
+	RNRetry          uint8 // 3 bits; 7: for ever
 	AltPortNum       uint8
-	AltTimeout       uint8
+	AltTimeout       uint8 // as Timeout
 	_                uint8
 	_                uint32 // rate_limit
 	_                uint32 // C aligns the struct to 8, as union ibv_gid
@@ -187,9 +189,9 @@ type IbvQPAttr struct {
 
 // IbvSGE is struct ibv_sge: a piece of a registered region.
 type IbvSGE struct {
-	Addr   uint64
-	Length uint32
-	LKey   uint32
+	Addr   uint64 // of the first byte
+	Length uint32 // bytes
+	LKey   uint32 // Ibv_mr_lkey
 }
 
 // IbvSendWR is struct ibv_send_wr, 128 bytes. It must lie in mapped memory, and
@@ -199,8 +201,8 @@ type IbvSendWR struct {
 	Next      *IbvSendWR
 	SGList    *IbvSGE
 	NumSGE    int32
-	Opcode    int32
-	SendFlags int32
+	Opcode    int32    // IBV_WR values
+	SendFlags int32    // sum of IBV_SEND values
 	ImmData   uint32   // network order
 	WR        [32]byte // union: rdma {remote_addr u64, rkey u32}, atomic, ud
 	QPType    [8]byte
@@ -224,7 +226,7 @@ type IbvWC struct {
 	Status       int32 // WCStatusName, ClassifyCompletionStatus
 	Opcode       int32 // WCOpcodeName
 	VendorErr    uint32
-	ByteLen      uint32
+	ByteLen      uint32 // bytes received; undefined for sends
 	ImmData      uint32 // network order
 	QPNum        uint32
 	SrcQP        uint32
