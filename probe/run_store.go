@@ -1,0 +1,140 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"rdmaprobe/probe/guard"
+	"rdmaprobe/probe/ledger"
+)
+
+// openStore finds the ledger and reads what it knows. One that cannot be read
+// leaves class read, with a note.
+func (r *run) openStore() error {
+	unread, err := r.readStore()
+	if unread != nil {
+		r.past = newHistory() // nor is it known what it closes
+		r.onlyRead("the evidence of earlier runs could not be read", unread)
+	}
+	return err
+}
+
+// readStore is openStore that leaves it to the caller what a ledger that could
+// not be read means; unread is why.
+func (r *run) readStore() (unread, err error) {
+	path, err := r.storePath()
+	if err != nil {
+		return nil, err
+	}
+	r.locks = guard.NativeLockDir()
+	if path == noStore {
+		if r.profile != nil {
+			r.locks = filepath.Join(os.TempDir(), fmt.Sprintf("rdmaprobe-simulated-%d", os.Getuid()))
+		}
+		return nil, nil
+	}
+	if r.profile != nil {
+		r.locks = filepath.Join(filepath.Dir(path), "locks")
+	}
+	r.path = path
+	r.past.path, r.past.provider = path, r.ledgerProvider()
+	stats, err := r.past.read(func(run string) bool { return ledger.RunLive(path, run) })
+	var foreign *ledger.ForeignError
+	if errors.As(err, &foreign) || errors.Is(err, ledger.ErrNotLedger) {
+		return nil, r.wrongStore(err)
+	}
+	r.noteDamage(stats)
+	return err, nil
+}
+
+// wrongStore fails a run for the file that was named as its ledger.
+func (r *run) wrongStore(err error) error {
+	r.exit.usage = true
+	return r.fail(usagef("--store %s: %v", r.path, err))
+}
+
+// noStore is the name of the store that keeps nothing.
+const noStore = "none"
+
+// ledgerProvider is the provider as the ledger's records name it.
+func (r *run) ledgerProvider() string {
+	if r.profile != nil {
+		return "simulated:" + r.profile.ID
+	}
+	return Native
+}
+
+// createStore makes the ledger ready for writing. One that cannot be written
+// leaves class read, with a note.
+func (r *run) createStore() error {
+	if r.path == "" {
+		return nil
+	}
+	store, err := ledger.Open(r.path, r.ledgerProvider())
+	var foreign *ledger.ForeignError
+	switch {
+	case errors.As(err, &foreign), errors.Is(err, ledger.ErrNotLedger):
+		r.exit.usage = true
+		return r.fail(&UsageError{err.Error()})
+	case err != nil:
+		r.onlyRead(notKept, err)
+		return nil
+	}
+	r.store = store
+	return nil
+}
+
+// noteDamage says what of the ledger could not be read.
+func (r *run) noteDamage(s ledger.Stats) {
+	if s.Skipped > 0 {
+		r.note("skipped in the ledger: " + count(s.Skipped, "damaged line"))
+	}
+	if s.Newer > 0 {
+		r.note("skipped in the ledger: " + count(s.Newer, "line") + " of a newer version")
+	}
+}
+
+// begin opens the run in the ledger, once it is known which library answers:
+// evidence is tied to it.
+func (r *run) begin() {
+	if r.store == nil {
+		return
+	}
+	lr, err := r.store.Begin(runBody{Tool: r.doc.Tool, Run: r.doc.Run, Provider: r.doc.Provider, Host: r.facts})
+	r.store = nil
+	if err != nil {
+		r.onlyRead(notKept, err)
+		return
+	}
+	r.run = lr
+	r.doc.Run.ID, r.doc.Run.Seq = lr.ID, lr.N
+	for _, d := range r.listed {
+		r.keepDevice(d)
+	}
+}
+
+// notKept is what a ledger that cannot be written means.
+const notKept = "the evidence cannot be kept"
+
+// onlyRead goes on without a ledger. The first reason is the one that is told.
+func (r *run) onlyRead(what string, err error) {
+	if r.readOnly != "" {
+		return
+	}
+	r.readOnly = fmt.Sprintf("%s (%v), so nothing that could hurt is tried; --store none lifts this", what, err)
+	r.note(r.readOnly)
+}
+
+// end closes the run in the ledger. One that could not write all its rows ends
+// without a word: what it announced then counts as interrupted.
+func (r *run) end() error {
+	switch {
+	case r.run == nil:
+		return nil
+	case r.err != nil:
+		return r.run.Close()
+	}
+	return r.run.End(endBody{Exit: r.doc.Exit, DurationNS: r.doc.Run.DurationNS})
+}

@@ -1,0 +1,199 @@
+package probe
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rdmaprobe/rdma"
+)
+
+// ports are the verdicts of a device.
+func (j judgement) ports(dev *Device) []PortVerdict {
+	ports := dev.Ports
+	if len(ports) == 0 {
+		ports = j.sysfsPorts(dev)
+	}
+	out := make([]PortVerdict, len(ports))
+	for i := range ports {
+		p := &ports[i]
+		o := PortVerdict{Device: dev.Name, Port: p.Num, State: p.State, Interface: cmp.Or(p.Netdev, j.iface(dev)), SpeedGbps: p.Speed}
+		for _, l := range j.links() {
+			if l.Interface == "" || l.Interface != o.Interface {
+				continue
+			}
+			o.Peer = cmp.Or(o.Peer, l.Peer)
+			o.ViaHub = o.ViaHub || l.ViaHub != nil && *l.ViaHub
+			switch {
+			case l.Peer == "":
+				o.SpeedGbps = 0 // what the port could do is no link's speed
+			case l.SpeedGbps != nil:
+				o.SpeedGbps = *l.SpeedGbps
+			}
+		}
+		o.Word, o.Why, o.Finding = j.word(dev, p, o.Interface)
+		out[i] = o
+	}
+	return out
+}
+
+// sysfsPorts are the ports of a device that the library told nothing about, as
+// the kernel has them, else one that nothing is known of.
+func (j judgement) sysfsPorts(dev *Device) []Port {
+	var ports []Port
+	for _, p := range j.h.Sysfs[dev.Name].Ports {
+		q := Port{Num: p.Num, State: p.State}
+		if p.RateGbps != nil {
+			q.Speed = *p.RateGbps
+		}
+		ports = append(ports, q)
+	}
+	if len(ports) == 0 {
+		ports = []Port{{State: j.h.RDMALink[dev.Name]}}
+	}
+	return ports
+}
+
+// word judges one port.
+func (j judgement) word(dev *Device, p *Port, iface string) (word, why, code string) {
+	if f := j.blocking(dev.Name, iface); f != nil {
+		word = VerdictNotReady
+		if slices.Contains(impossibleCodes, f.Code) {
+			word = VerdictImpossible
+		}
+		return word, Brief(j.d, *f), f.Code
+	}
+	if !dev.Listed {
+		return VerdictNotReady, "the verbs library does not list it", ""
+	}
+	switch state := j.state(dev, p); {
+	case state == "":
+		return VerdictNotKnown, "its state is not known" + j.because(dev.Name, "dev.open", "port.query", "port.state"), ""
+	case state != stateActive:
+		return VerdictNotReady, j.downWhy(dev, state, iface), j.codeAbout("port_down", dev.Name)
+	}
+	if word, why := j.gidWord(dev, p); word != "" {
+		return word, why, ""
+	}
+	word, why = j.queuePairWord(dev)
+	return word, why, ""
+}
+
+// blocking is the finding that keeps a port from being used, the cause before
+// its effects: the catalogue is in that order.
+func (j judgement) blocking(device, iface string) *Finding {
+	var worst *Finding
+	at := func(f *Finding) int {
+		return slices.IndexFunc(findingRules, func(r findingRule) bool { return r.code == f.Code })
+	}
+	for i := range j.d.Findings {
+		f := &j.d.Findings[i]
+		blocks := f.Severity == SeverityError && !slices.Contains(awayFromPorts, f.Code) ||
+			f.Severity == SeverityWarning && slices.Contains(blockingWarnings, f.Code)
+		about := f.Scope == "host" && restsOn(f, device) || f.Scope == device || iface != "" && f.Scope == iface
+		if blocks && about && (worst == nil || at(f) < at(worst)) {
+			worst = f
+		}
+	}
+	return worst
+}
+
+// restsOn tells whether a finding about the host is about a device: one that
+// rests on what was seen of certain devices is about those alone.
+func restsOn(f *Finding, device string) bool {
+	any := false
+	for _, o := range f.Observations {
+		name, _, _ := strings.Cut(o, "/")
+		if name == device {
+			return true
+		}
+		any = any || name != "host"
+	}
+	return !any
+}
+
+// codeAbout is code when there is such a finding about a device.
+func (j judgement) codeAbout(code, device string) string {
+	if slices.ContainsFunc(j.d.Findings, func(f Finding) bool { return f.Code == code && f.Scope == device }) {
+		return code
+	}
+	return ""
+}
+
+// downWhy says why a port is not ACTIVE, as far as the cable tells.
+func (j judgement) downWhy(dev *Device, state, iface string) string {
+	connected, known := j.connected(iface)
+	switch {
+	case known && !connected:
+		return "nothing is connected"
+	case known && linkKind(dev) == "thunderbolt":
+		return "cabled, yet " + printable(state)
+	}
+	return "the port is " + printable(state)
+}
+
+// gidWord judges whether a port that is addressed by a GID has one; "" is yes.
+func (j judgement) gidWord(dev *Device, p *Port) (word, why string) {
+	id, what := "gid.usable", "GID"
+	switch {
+	case dev.thunderbolt(j.h.OS):
+		id, what = "gid.ipv4_mapped", "IPv4-mapped GID"
+	case p.Addressing == "lid" || p.LinkLayer == "infiniband" || dev.Transport == "iwarp":
+		return "", ""
+	}
+	switch {
+	case j.gidLevel(dev, p, id, rdma.CapabilityConfirmed):
+		return "", ""
+	case j.gidLevel(dev, p, id, rdma.CapabilityObservedZero):
+		return VerdictNotReady, "it has no " + what
+	}
+	return VerdictNotKnown, "its GID table is not known" + j.because(dev.Name, id)
+}
+
+// queuePairWord judges whether a device makes queue pairs that can be connected.
+func (j judgement) queuePairWord(dev *Device) (word, why string) {
+	refused := 0
+	for _, t := range []qpType{qpUC, qpRC} {
+		create, initialised := t.id("create"), t.steps("init")[0]
+		failed := slices.ContainsFunc(j.of(dev.Name, initialised), func(o *Observation) bool { return o.Errno != nil })
+		switch {
+		case j.has(dev.Name, create, rdma.CapabilityConfirmed) && !failed:
+			return VerdictReady, ""
+		case failed, j.has(dev.Name, create, rdma.CapabilityRejected):
+			refused++
+		}
+	}
+	if refused == 2 {
+		return VerdictNotReady, "neither UC nor RC queue pairs can be used"
+	}
+	return VerdictNotKnown, "no queue pair was created" + j.because(dev.Name, "pd.alloc", "cq.create", "qp.uc.create", "qp.rc.create")
+}
+
+// because says why the rows of ids are unknown: the first that has a reason
+// other than that it was not asked for, else that one.
+func (j judgement) because(device string, ids ...string) string {
+	text := ""
+	for _, id := range ids {
+		for _, o := range j.of(device, id) {
+			switch {
+			case o.Level != rdma.CapabilityUnknown:
+			case o.Reason == NotTried || o.Reason == Precondition:
+				text = cmp.Or(text, reasonWords[o.Reason])
+			default:
+				return ": " + cmp.Or(reasonWords[o.Reason], printable(string(o.Reason)))
+			}
+		}
+	}
+	if text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+// reasonWords are the reasons as a verdict has them.
+var reasonWords = map[Reason]string{
+	NotTried: "not tried", Precondition: "what it needs failed", Timeout: "the call did not return", Crash: "the child died",
+	Stuck: "the child is stuck", Unstable: "successive answers differ", Interrupted: "interrupted", Guarded: "the guard keeps it closed",
+	Exhausted: "a pool is used up", Permission: "this user may not", Invalid: "the provider refused it",
+	SymbolMissing: "the library lacks a function", LibraryMissing: "no library", ProviderError: "the provider failed",
+}
