@@ -63,7 +63,11 @@ func perform(v verb, args ...uintptr) (outcome, error) {
 		return outcome{}, &ProviderError{Operation: row.name, Failure: FailureSymbolUnavailable, Cause: err}
 	}
 	if l.addr[v] == 0 || !canCall {
-		return outcome{}, &ProviderError{Operation: row.name, Failure: FailureSymbolUnavailable, platform: l.platform}
+		e := &ProviderError{Operation: row.name, Failure: FailureSymbolUnavailable, platform: l.platform}
+		if row.on == onContext {
+			e.Device, e.Context, e.ContextOpen = contextDevice(args[0]), args[0], true
+		}
+		return outcome{}, e
 	}
 	o := outcome{lib: l, verb: v}
 	switch {

@@ -97,6 +97,14 @@ func nilInput(v verb, what string) *ProviderError {
 	return &ProviderError{Operation: v.String(), Failure: FailureNilInput, Input: what}
 }
 
+// nilInputOf is nilInput of a verb that was given an open device. The context is
+// looked up, never looked into.
+func nilInputOf(context RDMAContext, v verb, what string) *ProviderError {
+	e := nilInput(v, what)
+	e.Device, e.Context, e.ContextOpen = contextDevice(context), context, context != 0
+	return e
+}
+
 // printable is s, quoted when it holds anything that a terminal might act on.
 func printable(s string) string {
 	if q := strconv.Quote(s); q[1:len(q)-1] != s {
