@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -20,42 +21,40 @@ type connection struct {
 	mtu    int // path MTU, bytes: the smaller of the two ends'
 }
 
-// errStage says that a stage failed whose row has been sent.
-var errStage = errors.New("a stage on the way failed")
+// stageError says which stage failed on the way; its row has been sent.
+type stageError struct{ why string }
+
+func (e *stageError) Error() string { return e.why }
 
 // connect makes a queue pair and takes it to RTS towards the other end: a second
 // queue pair of this process, another host's, or the simulated peer. Rows of the
-// stages are sent; an error that is not errStage is about the other end.
+// stages are sent; an error that is not a stageError is about the other end.
 func (s *session) connect(size int) (*connection, error) {
-	t, num := s.req.Data.Type, s.req.Port
+	t := s.req.Data.Type
 	qp, cq, pd := s.makeQP(t)
 	if qp == 0 {
-		s.skip(Precondition, "there is no queue pair", num, t.steps("rtr", "rts")...)
-		return nil, errStage
+		return nil, s.stopAt("there is no queue pair")
 	}
-	if !s.initQP(t, qp, num, s.access()) {
-		s.skip(Precondition, "the queue pair is not in INIT", num, t.steps("rtr", "rts")...)
-		return nil, errStage
+	if !s.initQP(t, qp, s.req.Port, s.access()) {
+		return nil, s.stopAt("the queue pair is not in INIT")
 	}
 	near, err := s.newWireEnd(t, qp, cq, pd, size)
 	if err != nil {
-		s.skip(Precondition, "memory for messages: "+err.Error(), num, t.steps("rtr", "rts")...)
-		return nil, errStage
+		return nil, s.stopAt("memory for messages: " + err.Error())
 	}
 	c := &connection{near: near}
 	if err := s.describeNear(near); err != nil {
-		s.skip(Precondition, err.Error(), num, t.steps("rtr", "rts")...)
-		return nil, errStage
+		return nil, s.stopAt(err.Error())
 	}
 	if err := s.meet(c); err != nil {
-		s.skip(Precondition, err.Error(), num, t.steps("rtr", "rts")...)
+		stopped := s.stopAt(err.Error())
 		c.remote.fail(err.Error())
-		return nil, remoteOnly(err)
+		return nil, cmp.Or(peerOnly(err), stopped)
 	}
 	c.mtu = min(near.info.MTU, c.peer.MTU)
-	if !s.ready(c) {
+	if why := s.ready(c); why != "" {
 		c.remote.fail("its queue pair could not be connected")
-		return nil, errStage
+		return nil, &stageError{why}
 	}
 	if err := s.barrier(c); err != nil {
 		return nil, err
@@ -63,24 +62,27 @@ func (s *session) connect(size int) (*connection, error) {
 	return c, nil
 }
 
-// remoteOnly keeps an error that is the other host's, and no other.
-func remoteOnly(err error) error {
-	var p *peerError
-	if errors.As(err, &p) {
+// stopAt sends the rows of the transitions that are not come to, and says why.
+func (s *session) stopAt(why string) error {
+	s.skip(Precondition, why, s.req.Port, s.req.Data.Type.steps("rtr", "rts")...)
+	return &stageError{why}
+}
+
+// peerOnly keeps an error that is the other host's, and no other.
+func peerOnly(err error) error {
+	if p := (*peerError)(nil); errors.As(err, &p) {
 		return p
 	}
-	return errStage
+	return nil
 }
 
 // noConnection sends rows of what needed the connection that there is not. A
 // peer that cannot be reached, or that gave up, is told as such.
 func (s *session) noConnection(err error, ids ...string) {
-	reason, detail := Precondition, "there is no connection"
-	var p *peerError
-	if errors.As(err, &p) {
+	reason, detail := Precondition, "there is no connection: "+err.Error()
+	if p := (*peerError)(nil); errors.As(err, &p) {
 		detail = "the other end: " + p.Error()
-		var said *peer.RemoteError
-		if !errors.As(err, &said) {
+		if said := (*peer.RemoteError)(nil); !errors.As(err, &said) {
 			reason = Unreachable
 		}
 	}
@@ -135,7 +137,7 @@ func (s *session) meetSimulated(c *connection) error {
 		return err
 	}
 	c.peer = endpoint{Device: e.Device, QPN: e.QPN, PSN: e.PSN, LID: int(e.LID), MTU: e.ActiveMTU.Bytes(), Addr: e.Addr, Length: int(e.Length), RKey: e.RKey}
-	if g, _, ok := chooseGID(rdma.LinkLayerName(uint8(e.LinkLayer)), simulatedGIDs(e.GIDs), nil); ok {
+	if g, _, ok := choosePeerGID(rdma.LinkLayerName(uint8(e.LinkLayer)), simulatedGIDs(e.GIDs), nil); ok {
 		c.peer.GID = g.GID
 	}
 	return nil
@@ -152,8 +154,8 @@ func simulatedGIDs(slots []sim.GIDSlot) []GID {
 }
 
 // ready is RTR and RTS of the near end, with their rows, and of a far end in
-// this process.
-func (s *session) ready(c *connection) bool {
+// this process. It says what failed, "" when nothing did.
+func (s *session) ready(c *connection) (why string) {
 	t, num, d := s.req.Data.Type, s.req.Port, s.req.Data
 	params := map[string]any{"path_mtu": c.mtu, "peer": c.peer.params()}
 	if d.PathProof != nil {
@@ -168,18 +170,22 @@ func (s *session) ready(c *connection) bool {
 	attr, mask, err := s.rtrAttr(t, num, d.GIDIndex, c.mtu, c.peer)
 	if err != nil {
 		s.skip(Precondition, err.Error(), num, t.steps("rtr", "rts")...)
-		return false
+		return err.Error()
 	}
 	if !s.modify(t.id("rtr"), num, params, c.near.qp, attr, mask) {
 		s.skip(Precondition, "the queue pair is not ready to receive", num, t.id("rts"))
-		return false
+		return "the queue pair is not ready to receive"
 	}
 	if c.far != nil {
 		if err := s.readyFar(c); err != nil {
-			s.skip(Precondition, "the other end: "+err.Error(), num, t.id("rts"))
-			return false
+			why = "the other end: " + err.Error()
+			s.skip(Precondition, why, num, t.id("rts"))
+			return why
 		}
 	}
 	attr, mask = rtsAttr(t, c.near.info.PSN)
-	return s.modify(t.id("rts"), num, map[string]any{"sq_psn": c.near.info.PSN}, c.near.qp, attr, mask)
+	if !s.modify(t.id("rts"), num, map[string]any{"sq_psn": c.near.info.PSN}, c.near.qp, attr, mask) {
+		return "the queue pair is not ready to send"
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package probe
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -108,6 +109,9 @@ func (s *session) rtrAttr(t qpType, num, gidIndex, mtu int, peer endpoint) (*rdm
 		AHAttr: rdma.IbvAHAttr{DLID: uint16(peer.LID), PortNum: uint8(num)},
 	}
 	if gidIndex >= 0 {
+		if peer.GID == "" {
+			return nil, 0, errors.New("the peer has no GID by which this end could address it")
+		}
 		addr, err := netip.ParseAddr(peer.GID)
 		if err != nil {
 			return nil, 0, fmt.Errorf("the peer's GID %.60q: %w", peer.GID, err)

@@ -14,11 +14,19 @@ var (
 )
 
 // chooseGID picks the table entry that a queue pair should use, by content and
-// never by a fixed index. Thunderbolt takes IPv4-mapped ones only; RoCE prefers
+// never by a fixed index. Thunderbolt takes IPv4-mapped ones only, and never index
+// 0, from which reports tell of RTR that times out (mlx pull 3468); RoCE prefers
 // v2 to v1, then IPv4-mapped, global, link-local, then an address that the
 // port's own interface has. A slot that sgid_index cannot name is never taken. why
 // is one phrase; ok is false when none will do.
 func chooseGID(linkLayer string, gids []GID, addresses []string) (g GID, why string, ok bool) {
+	return choosePeerGID(linkLayer, slices.DeleteFunc(slices.Clone(gids), func(g GID) bool {
+		return linkLayer == "thunderbolt" && g.Index == 0
+	}), addresses)
+}
+
+// choosePeerGID is chooseGID for the other end of a wire, whose slot is its affair.
+func choosePeerGID(linkLayer string, gids []GID, addresses []string) (g GID, why string, ok bool) {
 	candidates := slices.DeleteFunc(slices.Clone(gids), func(g GID) bool {
 		return g.Index > maxSGIDIndex || linkLayer == "thunderbolt" && g.Class != "ipv4_mapped"
 	})

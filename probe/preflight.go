@@ -71,14 +71,29 @@ func (dr *deviceRun) chooseGIDFor(p *preflight, port *Port) {
 		return
 	}
 	g, why, ok := chooseGID(port.LinkLayer, port.GIDs, addressesOf(dr.facts, dr.name))
-	switch {
-	case ok:
-		p.gidIndex, p.gid, p.why = g.Index, g.GID, why
-	case port.LinkLayer == "thunderbolt":
-		p.missing = append(p.missing, "an IPv4-mapped GID: the interface needs an IPv4 address")
-	default:
-		p.missing = append(p.missing, "a GID: the table is empty")
+	if !ok {
+		p.missing = append(p.missing, missingGID(port))
+		return
 	}
+	p.gidIndex, p.gid, p.why = g.Index, g.GID, why
+}
+
+// missingGID says why no entry of a port's table is taken by itself.
+func missingGID(port *Port) string {
+	tb := port.LinkLayer == "thunderbolt"
+	for _, g := range port.GIDs {
+		switch {
+		case tb && g.Class != "ipv4_mapped":
+		case tb && g.Index == 0:
+			return "an IPv4-mapped GID at another index than 0, with which reports tell of RTR that times out (--gid-index 0 takes it all the same)"
+		default:
+			return fmt.Sprintf("a GID at an index up to %d: a queue pair cannot name index %d", maxSGIDIndex, g.Index)
+		}
+	}
+	if tb {
+		return "an IPv4-mapped GID: the interface needs an IPv4 address"
+	}
+	return "a GID: the table is empty"
 }
 
 // hostMissing is what the host's facts speak against.
@@ -131,7 +146,7 @@ func (dr *deviceRun) connectable(row *tableRow) (why string, data map[string]any
 	if !dr.serving() && !dr.confirmedHere(row.qp.id("create")) {
 		return fmt.Sprintf("needs a confirmed %s of this run", row.qp.id("create")), nil
 	}
-	for _, id := range row.qp.steps("rtr", "rts") {
+	for _, id := range row.qp.steps("create", "init", "rtr", "rts") {
 		if dr.failed[id] {
 			return id + " failed earlier in this run and is not tried again", nil
 		}

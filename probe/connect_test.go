@@ -1,0 +1,101 @@
+//go:build (linux || darwin) && (amd64 || arm64)
+
+package probe
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// gids gives the first device's port another table.
+func (m *machine) gids(entries ...object) {
+	m.dev(0)["ports"].([]object)[0]["gids"] = entries
+}
+
+// On Thunderbolt index 0 is taken only when it is named, whatever it holds, and
+// what is missing is what the table shows.
+func TestThunderboltPreflightOfGIDs(t *testing.T) {
+	t.Parallel()
+	mapped := func(index int) object { return object{"index": index, "gid": "::ffff:192.0.2.1", "type": "none"} }
+	local := object{"index": 0, "gid": "fe80::200:5eff:fe00:5301", "type": "none"}
+	zero, named := 0, "--gid-index 0 takes it"
+	for _, tt := range []struct {
+		name  string
+		gids  []object
+		index *int
+		says  string // of what is missing; "": the messages are sent
+		used  int
+	}{
+		{"only at 0", []object{mapped(0)}, nil, named, 0},
+		{"at 0, named", []object{mapped(0)}, &zero, "", 0},
+		{"at 0 and 2", []object{mapped(0), mapped(2)}, nil, "", 2},
+		{"beyond what can be named", []object{local, mapped(256)}, nil, "cannot name index 256", 0},
+		{"nowhere", []object{local}, nil, "needs an IPv4 address", 0},
+		{"link-local, named", []object{local, mapped(1)}, &zero, "", 0},
+	} {
+		m := newMac(t)
+		m.gids(tt.gids...)
+		d := m.probe(func(o *Options) {
+			o.Devices, o.More, o.GIDIndex, o.Store = []string{"rdma_en3"}, []string{"pingpong"}, tt.index, noStore
+		})
+		rtr := rowFor(t, d, "rdma_en3", "qp.uc.rtr")
+		if tt.says == "" {
+			levels(t, d, "rdma_en3", map[string]string{"qp.uc.rtr": "confirmed", "pingpong.uc": "confirmed"})
+			if n, ok := dataInt(rtr.Params, "gid_index"); !ok || n != int64(tt.used) {
+				t.Errorf("%s: params %v", tt.name, rtr.Params)
+			}
+			continue
+		}
+		levels(t, d, "rdma_en3", map[string]string{"qp.uc.rtr": "precondition", "qp.uc.rts": "precondition", "pingpong.uc": "precondition"})
+		missing, _ := rtr.Data["missing"].([]string)
+		if !slices.ContainsFunc(missing, func(s string) bool { return strings.Contains(s, tt.says) }) {
+			t.Errorf("%s: missing %q", tt.name, missing)
+		}
+	}
+}
+
+// A peer without a GID where one is needed is told as such.
+func TestPeerWithoutGID(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	m.profile["peer"] = object{"device": "mlx5_9", "gids": []object{}}
+	d := m.probe(func(o *Options) { o.Devices, o.More, o.Store = []string{"mlx5_0"}, []string{"pingpong"}, noStore })
+	levels(t, d, "mlx5_0", map[string]string{"qp.uc.rtr": "precondition", "pingpong.uc": "precondition"})
+	for _, id := range []string{"qp.uc.rtr", "pingpong.uc"} {
+		if o := rowFor(t, d, "mlx5_0", id); !strings.Contains(o.Detail, "the peer has no GID") {
+			t.Errorf("%s: %q", id, o.Detail)
+		}
+	}
+}
+
+// A stage that failed in a run is not called again on that device: what needs it
+// says so, and the later probes open nothing.
+func TestFailedStageIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		id, verb string
+		rule     object
+	}{
+		{"qp.uc.create", "ibv_create_qp", object{"errno": "EINVAL"}},
+		{"qp.uc.init", "ibv_modify_qp", object{"when": object{"to": "INIT"}, "errno": "EINVAL"}},
+		{"qp.uc.rtr", "ibv_modify_qp", object{"when": object{"to": "RTR"}, "errno": "EINVAL"}},
+		{"qp.uc.rts", "ibv_modify_qp", object{"when": object{"to": "RTS"}, "errno": "EINVAL"}},
+	} {
+		m := newLinux(t)
+		m.rules(0, tt.verb, tt.rule)
+		d := m.probe(func(o *Options) {
+			o.Devices, o.More, o.Types, o.Store = []string{"mlx5_0"}, []string{"pingpong", "write"}, []string{"uc"}, noStore
+		})
+		levels(t, d, "mlx5_0", map[string]string{"pingpong.uc": "precondition", "op.rdma_write": "precondition"})
+		tried := 0
+		for _, o := range d.Observations {
+			if o.Device == "mlx5_0" && o.ID == tt.id && o.Call != "" {
+				tried++
+			}
+		}
+		if tried != 1 {
+			t.Errorf("%s was tried %d times", tt.id, tried)
+		}
+	}
+}
