@@ -172,31 +172,7 @@ func joinGroups(into *Document, groups []*hostGroup) {
 		}
 		into.Hosts = append(into.Hosts, *h)
 		into.Hosts[len(into.Hosts)-1].Name = g.label
-		devices, rows, findings, conflicts := len(into.Devices), len(into.Observations), len(into.Findings), len(into.Conflicts)
-		into.Devices = append(into.Devices, d.Devices...)
-		for i := range d.Devices {
-			into.Devices[devices+i].Host = g.label
-		}
-		into.Observations = append(into.Observations, d.Observations...)
-		for i := range d.Observations {
-			into.Observations[rows+i].Host = g.label
-		}
-		into.Findings = append(into.Findings, d.Findings...)
-		for i := range d.Findings {
-			f := &into.Findings[findings+i]
-			f.Host, f.Message = g.label, printable(g.label)+": "+f.Message
-		}
-		into.Conflicts = append(into.Conflicts, d.Conflicts...)
-		for i := range d.Conflicts {
-			into.Conflicts[conflicts+i].Host = g.label
-		}
-		for _, n := range d.Notes {
-			into.Notes = append(into.Notes, g.label+": "+n)
-		}
-		for _, n := range d.NotRead {
-			n.Source = g.label + ": " + n.Source
-			into.NotRead = append(into.NotRead, n)
-		}
+		into.appendLabelled(d, g.label)
 		if l := d.Provider.Library; l.ID != into.Provider.Library.ID || l.Path != into.Provider.Library.Path || l.Loaded != into.Provider.Library.Loaded {
 			into.Provider.Library = Library{Symbols: map[string]bool{}} // each source has its own
 		}
@@ -208,4 +184,33 @@ func joinGroups(into *Document, groups []*hostGroup) {
 		into.Findings = append(into.Findings, newRuleHit(ruleOf("os_builds_differ"), h).finding())
 	}
 	into.Findings = sortFindings(into.Findings)
+}
+
+// appendLabelled adds what is known of one host, each part under the host's label.
+func (d *Document) appendLabelled(of *Document, label string) {
+	devices, rows, findings, conflicts := len(d.Devices), len(d.Observations), len(d.Findings), len(d.Conflicts)
+	d.Devices = append(d.Devices, of.Devices...)
+	for i := range of.Devices {
+		d.Devices[devices+i].Host = label
+	}
+	d.Observations = append(d.Observations, of.Observations...)
+	for i := range of.Observations {
+		d.Observations[rows+i].Host = label
+	}
+	d.Findings = append(d.Findings, of.Findings...)
+	for i := range of.Findings {
+		f := &d.Findings[findings+i]
+		f.Host, f.Message = label, printable(label)+": "+f.Message
+	}
+	d.Conflicts = append(d.Conflicts, of.Conflicts...)
+	for i := range of.Conflicts {
+		d.Conflicts[conflicts+i].Host = label
+	}
+	for _, n := range of.Notes {
+		d.Notes = append(d.Notes, label+": "+n)
+	}
+	for _, n := range of.NotRead {
+		n.Source = label + ": " + n.Source
+		d.NotRead = append(d.NotRead, n)
+	}
 }

@@ -51,32 +51,7 @@ func (dr *deviceRun) pair(l *link, ports []peer.Port) (*peer.Proof, string) {
 	if len(own) == 0 {
 		return nil, netdev + " has no link-local address"
 	}
-	type try struct {
-		from  netip.Addr
-		to    netip.AddrPort
-		proof *peer.Proof
-		err   error
-	}
-	var tries []*try
-	for _, p := range ports {
-		for _, a := range p.Addresses {
-			// The addresses are the peer's word: only what a cable reaches is dialled,
-			// and not more than a machine can have.
-			to, err := netip.ParseAddrPort(a)
-			if err != nil || !to.Addr().IsLinkLocalUnicast() || len(tries) >= maxTries {
-				continue
-			}
-			for _, from := range own {
-				if from.Is4() != to.Addr().Is4() || from.WithZone("") == to.Addr() {
-					continue
-				}
-				if to.Addr().Is6() {
-					to = netip.AddrPortFrom(to.Addr().WithZone(netdev), to.Port())
-				}
-				tries = append(tries, &try{from: from, to: to})
-			}
-		}
-	}
+	tries := pairTries(netdev, own, ports)
 	var wg sync.WaitGroup
 	h := dr.hello(peer.RolePair, l.theirs.Token)
 	for _, t := range tries {
@@ -91,6 +66,39 @@ func (dr *deviceRun) pair(l *link, ports []peer.Port) (*peer.Proof, string) {
 		why = printable(t.err.Error())
 	}
 	return nil, why
+}
+
+// pairTry is one way by which a port at the other end may be reached.
+type pairTry struct {
+	from  netip.Addr
+	to    netip.AddrPort
+	proof *peer.Proof
+	err   error
+}
+
+// pairTries are the ways from the own addresses of an interface to the ports. Their
+// addresses are the peer's word: only what a cable reaches is dialled, and not more
+// than a machine can have.
+func pairTries(netdev string, own []netip.Addr, ports []peer.Port) []*pairTry {
+	var tries []*pairTry
+	for _, p := range ports {
+		for _, a := range p.Addresses {
+			to, err := netip.ParseAddrPort(a)
+			if err != nil || !to.Addr().IsLinkLocalUnicast() || len(tries) >= maxTries {
+				continue
+			}
+			for _, from := range own {
+				if from.Is4() != to.Addr().Is4() || from.WithZone("") == to.Addr() {
+					continue
+				}
+				if to.Addr().Is6() {
+					to = netip.AddrPortFrom(to.Addr().WithZone(netdev), to.Port())
+				}
+				tries = append(tries, &pairTry{from: from, to: to})
+			}
+		}
+	}
+	return tries
 }
 
 // maxTries bounds the addresses that are dialled at once to find a cable's end.
