@@ -99,3 +99,27 @@ func TestFailedStageIsNotTriedAgain(t *testing.T) {
 		}
 	}
 }
+
+// A size for which no time was left was not tried: the messages of the one before
+// it came back, so that nobody is said to be silent.
+func TestSizesWithoutTime(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	m.timeout = short
+	m.rules(0, "ibv_poll_cq", object{"when": object{"qp_type": "UC"}, "lose_every": 3})
+	d := m.probe(func(o *Options) {
+		o.Devices, o.More, o.Sizes, o.Store = []string{"mlx5_0"}, []string{"pingpong"}, []int{64, 128}, noStore
+	})
+	if o := d.Observations[slices.IndexFunc(d.Observations, func(o Observation) bool { return o.ID == "pingpong.uc" })]; o.Reason != NoCompletion {
+		t.Errorf("the first size: %q, %s", o.Reason, o.Detail)
+	}
+	o := rowFor(t, d, "mlx5_0", "pingpong.uc")
+	if n, _ := dataInt(o.Params, "size"); n != 128 || o.Reason != Timeout || !strings.Contains(o.Detail, "no message of this size was sent") {
+		t.Errorf("the second size: %q, %s, %v", o.Reason, o.Detail, o.Params)
+	}
+	for _, f := range d.Findings {
+		if f.Code != "uc_message_loss" {
+			t.Errorf("finding %s: %s", f.Code, f.Message)
+		}
+	}
+}

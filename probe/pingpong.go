@@ -61,8 +61,12 @@ func probePingpong(s *session) {
 		return
 	}
 	var seq uint64
-	for _, size := range d.Sizes {
+	for i, size := range d.Sizes {
 		r := s.beginData(id, s.dataParams(c, size))
+		if why, detail := s.ended(); why != "" && i > 0 {
+			r.noTime(why, detail, size, d.Iterations)
+			continue
+		}
 		p := s.newPingpong(c, size, seq)
 		err := p.begin()
 		if err == nil {
