@@ -38,7 +38,7 @@ func readProfile(name string) ([]byte, error) {
 	if !strings.Contains(name, "/") && !strings.HasSuffix(name, ".json") {
 		data, ok := fixtures.Profile(name)
 		if !ok {
-			return nil, &probe.UsageError{Text: fmt.Sprintf("no profile %q; there are %s, or name a file", name, profileNames())}
+			return nil, &probe.UsageError{Text: fmt.Sprintf("no profile %q; there are %s; a file has a slash in its name or ends in .json", name, profileNames())}
 		}
 		return data, nil
 	}

@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -21,13 +21,14 @@ func (s *size) String() string {
 // Type names the kind of value in help.
 func (s *size) Type() string { return "size" }
 
-// Set reads a size. Units are powers of 1024, with or without the iB.
+// Set reads a size. Units are powers of 1024, with or without the iB. How large it may
+// be the options know.
 func (s *size) Set(text string) error {
 	digits := strings.TrimRight(text, "KMGiBkmgb")
 	shift, ok := map[string]uint{"": 0, "b": 0, "k": 10, "kib": 10, "kb": 10, "m": 20, "mib": 20, "mb": 20, "g": 30, "gib": 30, "gb": 30}[strings.ToLower(text[len(digits):])]
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n <= 0 || n > math.MaxInt32>>shift {
-		return fmt.Errorf("want a size from 1 to 1GiB, such as 4096 or 64KiB")
+	if !ok || err != nil || n <= 0 || n > math.MaxInt>>shift {
+		return errors.New("want a size such as 4096 or 64KiB")
 	}
 	*s = size(n << shift)
 	return nil
