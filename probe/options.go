@@ -11,7 +11,7 @@ import (
 )
 
 // Options are what a run is asked to do. The zero value of a field is its
-// default; Check tells what cannot be.
+// default. What cannot be is a *UsageError of the call that they are given to.
 type Options struct {
 	Tool     Tool
 	Command  []string // as typed, for the record
@@ -24,19 +24,19 @@ type Options struct {
 	More    []string // words added to it
 	Require []string // capability keys or evidence ids that this run must confirm
 
-	Types      []string // uc, rc: what transition and data probes connect; none: every type that is confirmed
-	AllowRTR   bool     // consent to RTR and RTS
-	Peer       string   // HOST[:PORT] of the other end
-	Handshake  string   // how the other end is spoken to: "" or rdmaprobe, or ibv (rdma-core's ping-pong tools)
-	PeerDevice string   // the other end: another device of this machine
-	Sizes      []int    // of messages, bytes; none: 64
-	Iterations int      // messages of a ping-pong; 0: 100
-	Force      bool     // lift what earlier events closed, for this run
-	Kill       bool     // kill also what on Thunderbolt is left running
-	GIDIndex   *int     // taken as given
-	MRSize     int      // bytes; 0: one page of 4096
-	Timeout    time.Duration
-	Verify     bool // ListDevices: compare with the system's own ibv_devinfo
+	Types      []string      // uc, rc: what transition and data probes connect; none: every type that is confirmed
+	AllowRTR   bool          // consent to RTR and RTS
+	Peer       string        // HOST[:PORT] of the other end
+	Handshake  string        // how the other end is spoken to: "" or rdmaprobe, or ibv (rdma-core's ping-pong tools)
+	PeerDevice string        // the other end: another device of this machine
+	Sizes      []int         // of messages, bytes; none: 64
+	Iterations int           // messages of a ping-pong; 0: 100
+	Force      bool          // lift what earlier events closed, for this run
+	Kill       bool          // kill also what on Thunderbolt is left running
+	GIDIndex   *int          // taken as given
+	MRSize     int           // bytes; 0: one page of 4096
+	Timeout    time.Duration // of each child; 0: DefaultTimeout
+	Verify     bool          // ListDevices: compare with the system's own ibv_devinfo
 
 	Progress      func(Progress)    // called as the run goes on; may be nil
 	OnObservation func(Observation) // called with every row that is kept, as it is observed, one call at a time; may be nil

@@ -24,7 +24,7 @@
 // pipe and belong to the library; 3 takes messages; 4 is a lifeline that ends
 // with the parent; 5 is a page that holds an rdma.CallMark, by which the parent
 // knows the call in flight, also after a crash; 6, when given, is the lock of
-// the device.
+// the device, and 7 what Spec.Conn hands on: a connection, or a pipe.
 //
 // A lock is one file per device, the same for all users (LockDevice). A process
 // holds it until it and every child that inherited it have ended.
