@@ -30,6 +30,7 @@ var (
 var (
 	errSymlink    = errors.New("is a symbolic link")
 	errNotRegular = errors.New("is not a regular file")
+	errNotFolder  = errors.New("is not a folder")
 	errLinked     = errors.New("has a second name (hard link)")
 	errReplaced   = errors.New("was removed or replaced while the run was writing")
 )

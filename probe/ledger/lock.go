@@ -28,6 +28,9 @@ func lockWriters(path string, in *invoker) (unlock func(), err error) {
 	if isSymlink(err) {
 		err = errSymlink
 	}
+	if info, failed := os.Lstat(name); err == nil && failed == nil && !info.Mode().IsRegular() {
+		err = errors.Join(errNotRegular, l.Unlock())
+	}
 	if err != nil {
 		return nil, notWritable("lock", name, err)
 	}
@@ -52,6 +55,24 @@ func hold(name string, wait time.Duration) (*flock.Flock, error) {
 // runsFolder holds one lock file for each run that lives, and the ones of runs
 // that were killed until the next run begins.
 func runsFolder(path string) string { return path + ".runs" }
+
+// makeRunsFolder makes that folder. A link in its place is not followed: the locks
+// are told to be beside the ledger, and are removed by name.
+func makeRunsFolder(path string, in *invoker) error {
+	name := runsFolder(path)
+	if err := makeFolders(name, in); err != nil {
+		return err
+	}
+	switch info, err := os.Lstat(name); {
+	case err != nil:
+		return notWritable("create", name, err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return notWritable("create", name, errSymlink)
+	case !info.IsDir():
+		return notWritable("create", name, errNotFolder)
+	}
+	return nil
+}
 
 func runLock(path, runID string) string {
 	return filepath.Join(runsFolder(path), runID+".lock")

@@ -223,7 +223,7 @@ func lastNumber(path string) int64 {
 
 func saveNumber(path string, number int64, in *invoker) error {
 	number = max(number, lastNumber(path))
-	if err := makeFolders(runsFolder(path), in); err != nil {
+	if err := makeRunsFolder(path, in); err != nil {
 		return err
 	}
 	name := numberFile(path)

@@ -64,10 +64,10 @@ func (r *Run) begin(body any) error {
 	if err != nil {
 		return err
 	}
-	sweep(s.path)
-	if err := makeFolders(runsFolder(s.path), s.invoker); err != nil {
+	if err := makeRunsFolder(s.path, s.invoker); err != nil {
 		return err
 	}
+	sweep(s.path)
 	name := runLock(s.path, r.ID)
 	if _, err := ensure(name, s.invoker); err != nil {
 		return notWritable("create", name, err)

@@ -91,6 +91,38 @@ func TestReadOnlyForOthers(t *testing.T) {
 	}
 }
 
+// What lies beside a ledger is as little followed as itself: neither a link in the
+// place of the folder of runs, nor a pipe in that of the lock.
+func TestNothingBesideIsFollowed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		spoil func(path, elsewhere string) error
+		want  error
+	}{
+		"runs linked":         {func(p, e string) error { return os.Symlink(e, runsFolder(p)) }, errSymlink},
+		"runs linked nowhere": {func(p, e string) error { return os.Symlink(e+".none", runsFolder(p)) }, errSymlink},
+		"a file for runs":     {func(p, _ string) error { return os.WriteFile(runsFolder(p), nil, 0o600) }, errNotFolder},
+		"a pipe for the lock": {func(p, _ string) error { return syscall.Mkfifo(p+".lock", 0o600) }, errNotRegular},
+	} {
+		t.Run(name, func(t *testing.T) {
+			elsewhere, path := t.TempDir(), filepath.Join(t.TempDir(), "evidence.jsonl")
+			theirs := filepath.Join(elsewhere, "20260102T030405-000000000000.lock") // that of a run which is over
+			if err := errors.Join(os.WriteFile(theirs, nil, 0o600), tt.spoil(path, elsewhere)); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Open(path, native)
+			if err == nil {
+				_, err = s.Begin(nil)
+			}
+			if !errors.Is(err, ErrNotWritable) || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), "--store") {
+				t.Error(err)
+			}
+			if there, err := os.ReadDir(elsewhere); err != nil || len(there) != 1 {
+				t.Errorf("elsewhere there are %v, %v", there, err)
+			}
+		})
+	}
+}
+
 // roleFull meets a disk that ends in the middle of a record: here the limit on
 // the size of a file.
 func roleFull(path string) error {
