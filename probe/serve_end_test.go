@@ -5,6 +5,7 @@ package probe
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"rdmaprobe/probe/guard"
+	"rdmaprobe/rdma/sim"
 )
 
 // Whoever ends a server in good order while it begins meets its children at any
@@ -67,7 +69,8 @@ func TestReachedBy(t *testing.T) {
 func TestServeSaysHow(t *testing.T) {
 	var said []string
 	v := &server{
-		o: &ServeOptions{Say: func(line string) { said = append(said, line) }}, told: map[string]bool{},
+		run: &run{},
+		o:   &ServeOptions{Say: func(line string) { said = append(said, line) }}, told: map[string]bool{},
 		listeners: map[string]net.Listener{"127.0.0.1:18516": nil},
 	}
 	for _, want := range []int{2, 2} { // the address, and that nobody reaches it
@@ -81,5 +84,39 @@ func TestServeSaysHow(t *testing.T) {
 	v.listeners["[fe80::1%en4]:18516"] = nil
 	if v.sayHow(); len(said) != 5 || said[2] != "listening on [[fe80::1%en4]:18516]" {
 		t.Errorf("said %q", said)
+	}
+	v.profile, v.told, said = &sim.Profile{}, map[string]bool{}, nil
+	if v.sayHow(); len(said) != 2 || !strings.HasPrefix(said[1], "this end is simulated") {
+		t.Errorf("simulated, it said %q", said)
+	}
+}
+
+// Who listens on every address listens on each: no second listener is tried there,
+// which systems refuse, and the port's addresses are announced for pairing.
+func TestServeListensOnEveryAddressOnce(t *testing.T) {
+	for network, six := range map[string]bool{"tcp": true, "tcp4": false} {
+		l, err := net.Listen(network, "0.0.0.0:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		own, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer own.Close()
+		port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+		v := &server{listeners: map[string]net.Listener{"0.0.0.0:" + port: l, own.Addr().String(): own}}
+		if dual := strings.HasPrefix(l.Addr().String(), "[::]"); six && !dual {
+			t.Skip("NOT CHECKED: this system has no listener for both kinds of address")
+		}
+		for address, want := range map[string]bool{
+			"127.0.0.1:" + port: true, "192.0.2.1:" + port: true, "[::1]:" + port: six, "[fe80::1%en4]:" + port: six,
+			"127.0.0.1:1": false, own.Addr().String(): true, strings.Replace(own.Addr().String(), "127.0.0.1", "127.0.0.2", 1): false,
+		} {
+			if got := v.taken(address); got != want {
+				t.Errorf("%s on %v: taken %v, want %v", network, address, got, want)
+			}
+		}
 	}
 }

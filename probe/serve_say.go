@@ -11,6 +11,11 @@ func (s *server) sayHow() {
 	addresses, first := s.untold()
 	switch {
 	case len(addresses) == 0:
+	case s.profile != nil:
+		s.say("listening on %v", addresses)
+		if first {
+			s.say("this end is simulated: it shows other hosts its ports, and does nothing with them")
+		}
 	case s.o.Handshake == remoteStock:
 		tool := "ibv_" + s.o.Types[0] + "_pingpong"
 		s.say("listening for %s on %v", tool, addresses)
