@@ -60,9 +60,30 @@ func (d *Device) fromFacts(h *hostfacts.Host) {
 	if n := netdevOf(h, d.Name); n != "" {
 		d.Ports = slices.Clone(d.Ports)
 		for i := range d.Ports {
-			d.Ports[i].Netdev = n
+			d.Ports[i].Netdev = portNetdev(h, d, i, n)
 		}
 	}
+}
+
+// portNetdev is the interface of a device's port: what the entries of its GID
+// table name, else the device's own, which is that of its first port.
+func portNetdev(h *hostfacts.Host, d *Device, i int, own string) string {
+	for _, g := range d.Ports[i].GIDs {
+		if g.Netdev != "" {
+			return g.Netdev
+		}
+	}
+	for _, p := range h.Sysfs[d.Name].Ports {
+		for _, g := range p.GIDs {
+			if p.Num == d.Ports[i].Num && g.Netdev != "" {
+				return g.Netdev
+			}
+		}
+	}
+	if i > 0 {
+		return ""
+	}
+	return own
 }
 
 // netdevOf is the interface of a device, "" when none is known.

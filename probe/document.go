@@ -203,8 +203,9 @@ type GID struct {
 type Finding struct {
 	Host         string   `json:"host,omitempty"` // reports of several hosts only
 	Code         string   `json:"code"`
-	Severity     string   `json:"severity"` // error, warning, info
-	Scope        string   `json:"scope"`    // host, a device's name or an interface's
+	Severity     string   `json:"severity"`        // error, warning, info
+	Scope        string   `json:"scope"`           // host, a device's name or an interface's
+	Ports        []int    `json:"ports,omitempty"` // of the device, where it is not about all of it
 	Message      string   `json:"message"`
 	Remedy       string   `json:"remedy,omitempty"`
 	Undo         string   `json:"undo,omitempty"`

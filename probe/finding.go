@@ -66,6 +66,7 @@ const (
 type findingHit struct {
 	scope    string // "" is the host
 	subject  string // the device or interface that precedence compares; "" is the scope's
+	ports    []int  // of the device; nil: all of it
 	severity string // "" is the rule's
 
 	message string // the cause, one line

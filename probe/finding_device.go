@@ -29,17 +29,19 @@ func portDown(v *findingView) []findingHit {
 			continue
 		}
 		var down []string
+		var ports []int
 		for j := range dev.Ports {
 			p := &dev.Ports[j]
 			if s := v.state(dev, p); s != "" && s != stateActive {
 				down = append(down, fmt.Sprintf("port %d is %s", p.Num, portWords(s, p.PhysState)))
+				ports = append(ports, p.Num)
 			}
 		}
 		if len(down) == 0 {
 			continue
 		}
 		h := findingHit{
-			scope: dev.Name, message: sentence(down) + ", not ACTIVE: nothing can be sent there",
+			scope: dev.Name, ports: ports, message: sentence(down) + ", not ACTIVE: nothing can be sent there",
 			remedy: v.portDownRemedy(dev), seen: keysOf(v.of(dev.Name, "port.state")...),
 		}
 		if len(h.seen) == 0 {
@@ -128,6 +130,9 @@ func portUnstable(v *findingView) []findingHit {
 				remedy: "check the cable, the optics and the switch port; when they are good, the adapter or the other end",
 				seen:   keysOf(o),
 			}
+			if o.Port > 0 {
+				h.ports = []int{o.Port}
+			}
 			if samples := dataTexts(o.Data, "samples"); len(samples) > 0 {
 				h.message += ": " + printable(strings.Join(samples, ", "))
 			}
@@ -158,7 +163,7 @@ func (v *findingView) noSubnetManager(state string, also func(dev *Device, p *Po
 			return
 		}
 		h := hit(dev, p)
-		h.scope, h.seen = dev.Name, keysOf(append(v.of(dev.Name, "port.state"), v.of(dev.Name, "port.query")...)...)
+		h.scope, h.ports, h.seen = dev.Name, []int{p.Num}, keysOf(append(v.of(dev.Name, "port.state"), v.of(dev.Name, "port.query")...)...)
 		h.facts = append(h.facts, "devices")
 		hits = append(hits, h)
 	})

@@ -49,7 +49,7 @@ func gidNoIPv4Mapped(v *findingView) []findingHit {
 		}
 		iface := v.iface(dev)
 		h := findingHit{
-			scope: dev.Name,
+			scope: dev.Name, ports: []int{p.Num},
 			message: "the port is ACTIVE, but its GID table has no IPv4-mapped entry: Thunderbolt RDMA addresses its peer by one, " +
 				"and it is there only while the interface " + printable(iface) + " has an IPv4 address",
 			remedy: v.addressRemedy(iface),
@@ -94,7 +94,7 @@ func gidSelfAssignedVolatile(v *findingView) []findingHit {
 		}
 		iface := v.iface(dev)
 		h := findingHit{
-			scope: dev.Name,
+			scope: dev.Name, ports: []int{p.Num},
 			message: fmt.Sprintf("the IPv4-mapped GID (index %d, %s) comes from a self-assigned address: it appears minutes after the link and may be another one next time",
 				g.Index, gidAddr(g).Unmap()),
 			remedy: "set a fixed IPv4 address on " + printable(iface) + ", outside 169.254.0.0/16, so that the GID stays; never keep a GID or its index in a configuration",
@@ -121,7 +121,7 @@ func gidTableEmpty(v *findingView) []findingHit {
 			return
 		}
 		h := findingHit{
-			scope: dev.Name, message: fmt.Sprintf("port %d is ACTIVE and needs a GID to address a peer, but its GID table is empty", p.Num),
+			scope: dev.Name, ports: []int{p.Num}, message: fmt.Sprintf("port %d is ACTIVE and needs a GID to address a peer, but its GID table is empty", p.Num),
 			remedy: "bring up the device's network interface and give it an address; every address makes an entry",
 			seen:   keysOf(v.gidRows(dev, p, "gid.usable")...),
 		}
@@ -149,13 +149,13 @@ func roce(dev *Device, p *Port) bool {
 func netdevWithoutAddress(v *findingView) []findingHit {
 	var hits []findingHit
 	v.eachPort(func(dev *Device, p *Port) {
-		iface := v.iface(dev)
+		iface := v.ifaceOf(dev, p)
 		addresses, known := v.addresses(iface)
 		if !roce(dev, p) || !known || len(addresses) > 0 || v.idle(dev) {
 			return
 		}
 		h := findingHit{
-			scope:   dev.Name,
+			scope: dev.Name, ports: []int{p.Num},
 			message: "the network interface " + printable(iface) + " of this RoCE device has no address: its packets have no source, and data-path probes are not tried",
 			remedy: "give it an address before anything is sent: `sudo ip addr add ADDRESS/PREFIX dev " + shellName(iface, "NETDEV") + "`, " +
 				"and `sudo ip link set " + shellName(iface, "NETDEV") + " up`",
@@ -180,7 +180,7 @@ func gidStale(v *findingView) []findingHit {
 		good, ok := v.goodIndex(dev, p)
 		for i := range p.GIDs {
 			g := &p.GIDs[i]
-			iface, gone := v.staleOf(dev, g)
+			iface, gone := v.staleOf(dev, p, g)
 			if !gone {
 				continue
 			}
@@ -192,7 +192,7 @@ func gidStale(v *findingView) []findingHit {
 			return
 		}
 		h := findingHit{
-			scope: dev.Name, message: "the GID table has entries for addresses that the interface does not have: " + sentence(stale),
+			scope: dev.Name, ports: []int{p.Num}, message: "the GID table has entries for addresses that the interface does not have: " + sentence(stale),
 			remedy: "none of the entries is backed by an address: give the interface one and look again",
 			seen:   keysOf(v.gidRows(dev, p, "gid.usable")...), facts: facts,
 		}
@@ -206,10 +206,10 @@ func gidStale(v *findingView) []findingHit {
 
 // staleOf tells whether the interface of an entry is known not to have its
 // address.
-func (v *findingView) staleOf(dev *Device, g *GID) (iface string, gone bool) {
+func (v *findingView) staleOf(dev *Device, p *Port, g *GID) (iface string, gone bool) {
 	iface = g.Netdev
 	if _, known := v.addresses(iface); !known {
-		iface = v.iface(dev)
+		iface = v.ifaceOf(dev, p)
 	}
 	addresses, known := v.addresses(iface)
 	return iface, known && leftOver(*g, addresses)
@@ -220,7 +220,7 @@ func (v *findingView) staleOf(dev *Device, g *GID) (iface string, gone bool) {
 func (v *findingView) liveIndex(dev *Device, p *Port) (int64, bool) {
 	good, ok := v.goodIndex(dev, p)
 	if g := gidAt(p, good); ok && g != nil && roce(dev, p) {
-		_, gone := v.staleOf(dev, g)
+		_, gone := v.staleOf(dev, p, g)
 		ok = !gone
 	}
 	return good, ok
@@ -255,7 +255,7 @@ func gidTypeMismatch(v *findingView) []findingHit {
 				continue
 			}
 			hits = append(hits, findingHit{
-				scope: dev.Name,
+				scope: dev.Name, ports: []int{p.Num},
 				message: fmt.Sprintf("this end speaks RoCE %s and the peer %s: they cannot reach each other",
 					strings.TrimPrefix(here, "roce_"), strings.TrimPrefix(there, "roce_")),
 				remedy: "set both ends to v2: choose a v2 entry of the peer's GID table, or its default mode " +
@@ -324,7 +324,7 @@ func configuredGIDIndexEmpty(v *findingView) []findingHit {
 				continue
 			}
 			h := findingHit{
-				scope: dev.Name, message: fmt.Sprintf("%s=%d points at an empty slot of the GID table of port %d", printable(name), n, p.Num),
+				scope: dev.Name, ports: []int{p.Num}, message: fmt.Sprintf("%s=%d points at an empty slot of the GID table of port %d", printable(name), n, p.Num),
 				remedy: "unset " + printable(name) + " and let the program choose: the table is filled anew on link events, so no index is fixed",
 				seen:   keysOf(v.gidRows(dev, p, "gid.usable")...), facts: []string{"host.env." + name, "devices"},
 			}

@@ -111,6 +111,11 @@ func mergeHits(hits []ruleHit) []Finding {
 		if !strings.Contains(g.Message, f.Message) {
 			g.Message += "; " + f.Message
 		}
+		if g.Ports != nil && f.Ports != nil {
+			g.Ports = slices.Compact(slices.Sorted(slices.Values(slices.Concat(g.Ports, f.Ports))))
+		} else {
+			g.Ports = nil
+		}
 		g.Observations = union(g.Observations, f.Observations)
 		g.Facts = union(g.Facts, f.Facts)
 	}
@@ -119,7 +124,7 @@ func mergeHits(hits []ruleHit) []Finding {
 
 func (h ruleHit) finding() Finding {
 	return Finding{
-		Code: h.rule.code, Severity: h.severity, Scope: h.scope, Message: h.message, Remedy: h.remedy, Undo: h.undo, Check: h.check,
+		Code: h.rule.code, Severity: h.severity, Scope: h.scope, Ports: h.ports, Message: h.message, Remedy: h.remedy, Undo: h.undo, Check: h.check,
 		Observations: union(nil, h.seen), Facts: union(nil, h.facts),
 	}
 }

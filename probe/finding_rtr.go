@@ -231,7 +231,7 @@ func (v *findingView) preflight(dev *Device) (missing, facts []string) {
 	case !thunderbolt && v.gidLevel(dev, p, "gid.usable", rdma.CapabilityObservedZero):
 		missing = append(missing, "a GID")
 	}
-	iface := v.iface(dev)
+	iface := v.ifaceOf(dev, p)
 	if addresses, known := v.addresses(iface); roce(dev, p) && known && len(addresses) == 0 {
 		missing = append(missing, "an address on the interface "+printable(iface))
 		facts = append(facts, "host.interfaces."+iface+".addresses")

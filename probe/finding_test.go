@@ -119,6 +119,11 @@ func checkFindings(t *testing.T, s scene) {
 		case strings.Contains(f.Check, "DEVICE") && f.Scope != "host" || strings.Contains(f.Check, "IFACE"):
 			t.Errorf("%s: check %q still has a placeholder", f.Code, f.Check)
 		}
+		for _, n := range f.Ports {
+			if d := deviceNamed(s.d, f.Scope); d == nil || n < 1 || len(d.Ports) > 0 && !slices.ContainsFunc(d.Ports, func(p Port) bool { return p.Num == n }) {
+				t.Errorf("%s: %s has no port %d", f.Code, f.Scope, n)
+			}
+		}
 		if i > 0 && severityOrder(findings[i-1].Severity) > severityOrder(f.Severity) {
 			t.Errorf("%s (%s) comes after %s", f.Code, f.Severity, findings[i-1].Severity)
 		}

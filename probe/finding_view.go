@@ -100,6 +100,18 @@ func (v *findingView) iface(dev *Device) string {
 	return ""
 }
 
+// ifaceOf is the network interface of a port. That of the device is its first
+// port's; another port has one only where its entries name it.
+func (v *findingView) ifaceOf(dev *Device, p *Port) string {
+	if p.Netdev != "" {
+		return p.Netdev
+	}
+	if len(dev.Ports) > 1 && p.Num != dev.Ports[0].Num {
+		return ""
+	}
+	return v.iface(dev)
+}
+
 // thunderboltInterfaces are the interfaces of Thunderbolt links and devices.
 func (v *findingView) thunderboltInterfaces() []string {
 	var names []string

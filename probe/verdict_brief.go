@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -121,7 +120,7 @@ func (j judgement) portDownBrief(device string) string {
 	for i := range dev.Ports {
 		p := &dev.Ports[i]
 		if s := j.state(dev, p); s != "" && s != stateActive {
-			reasons[j.downWhy(dev, s, cmp.Or(p.Netdev, j.iface(dev)))] = true
+			reasons[j.downWhy(dev, s, j.ifaceOf(dev, p))] = true
 		}
 	}
 	if len(reasons) == 0 {

@@ -17,7 +17,7 @@ func (j judgement) ports(dev *Device) []PortVerdict {
 	out := make([]PortVerdict, len(ports))
 	for i := range ports {
 		p := &ports[i]
-		o := PortVerdict{Device: dev.Name, Port: p.Num, State: p.State, Interface: cmp.Or(p.Netdev, j.iface(dev)), SpeedGbps: p.Speed}
+		o := PortVerdict{Device: dev.Name, Port: p.Num, State: p.State, Interface: j.ifaceOf(dev, p), SpeedGbps: p.Speed}
 		for _, l := range j.links() {
 			if l.Interface == "" || l.Interface != o.Interface {
 				continue
@@ -56,7 +56,7 @@ func (j judgement) sysfsPorts(dev *Device) []Port {
 
 // word judges one port.
 func (j judgement) word(dev *Device, p *Port, iface string) (word, why, code string) {
-	if f := j.blocking(dev.Name, iface); f != nil {
+	if f := j.blocking(dev.Name, p.Num, iface); f != nil {
 		word = VerdictNotReady
 		if slices.Contains(impossibleCodes, f.Code) {
 			word = VerdictImpossible
@@ -70,7 +70,7 @@ func (j judgement) word(dev *Device, p *Port, iface string) (word, why, code str
 	case state == "":
 		return VerdictNotKnown, "its state is not known" + j.because(dev.Name, "dev.open", "port.query", "port.state"), ""
 	case state != stateActive:
-		return VerdictNotReady, j.downWhy(dev, state, iface), j.codeAbout("port_down", dev.Name)
+		return VerdictNotReady, j.downWhy(dev, state, iface), j.codeAbout("port_down", dev.Name, p.Num)
 	}
 	if word, why := j.gidWord(dev, p); word != "" {
 		return word, why, ""
@@ -81,7 +81,7 @@ func (j judgement) word(dev *Device, p *Port, iface string) (word, why, code str
 
 // blocking is the finding that keeps a port from being used, the cause before
 // its effects: the catalogue is in that order.
-func (j judgement) blocking(device, iface string) *Finding {
+func (j judgement) blocking(device string, port int, iface string) *Finding {
 	var worst *Finding
 	at := func(f *Finding) int {
 		return slices.IndexFunc(findingRules, func(r findingRule) bool { return r.code == f.Code })
@@ -90,12 +90,18 @@ func (j judgement) blocking(device, iface string) *Finding {
 		f := &j.d.Findings[i]
 		blocks := f.Severity == SeverityError && !slices.Contains(awayFromPorts, f.Code) ||
 			f.Severity == SeverityWarning && slices.Contains(blockingWarnings, f.Code)
-		about := f.Scope == "host" && restsOn(f, device) || f.Scope == device || iface != "" && f.Scope == iface
+		about := f.Scope == "host" && restsOn(f, device) || f.Scope == device && ofPort(f, port) || iface != "" && f.Scope == iface
 		if blocks && about && (worst == nil || at(f) < at(worst)) {
 			worst = f
 		}
 	}
 	return worst
+}
+
+// ofPort tells whether a finding about a device is about one of its ports. Of a
+// port without a number nothing is known that would tell.
+func ofPort(f *Finding, port int) bool {
+	return port == 0 || len(f.Ports) == 0 || slices.Contains(f.Ports, port)
 }
 
 // restsOn tells whether a finding about the host is about a device: one that
@@ -112,9 +118,9 @@ func restsOn(f *Finding, device string) bool {
 	return !any
 }
 
-// codeAbout is code when there is such a finding about a device.
-func (j judgement) codeAbout(code, device string) string {
-	if slices.ContainsFunc(j.d.Findings, func(f Finding) bool { return f.Code == code && f.Scope == device }) {
+// codeAbout is code when there is such a finding about a port.
+func (j judgement) codeAbout(code, device string, port int) string {
+	if slices.ContainsFunc(j.d.Findings, func(f Finding) bool { return f.Code == code && f.Scope == device && ofPort(&f, port) }) {
 		return code
 	}
 	return ""

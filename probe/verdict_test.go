@@ -34,6 +34,31 @@ func (s scene) uncreated(device string) {
 	}
 }
 
+// twoPorts gives a device a second port like its first, with rows of its own.
+func (s scene) twoPorts(device string) {
+	d := s.dev(device)
+	second := d.Ports[0]
+	second.Num, second.GIDs = 2, slices.Clone(second.GIDs)
+	d.Ports = append(d.Ports, second)
+	for _, id := range []string{"port.query", "port.state", "gid.usable", "gid.ipv4_mapped"} {
+		s.row(device, id).Port = 1
+		s.portRow(device, id, 2, s.row(device, id).Level, s.row(device, id).Value)
+	}
+}
+
+// portRow sets the row of an id for one port.
+func (s scene) portRow(device, id string, port int, level rdma.Capability, value any) {
+	for i := range s.d.Observations {
+		if o := &s.d.Observations[i]; o.Device == device && o.ID == id && o.Port == port {
+			o.Level, o.Value, o.Data = level, value, nil
+			return
+		}
+	}
+	o := *s.row(device, id)
+	o.Port, o.Level, o.Value, o.Data = port, level, value, nil
+	s.d.Observations = append(s.d.Observations, o)
+}
+
 var verdictCases = []struct {
 	name   string
 	scene  func() scene
@@ -113,6 +138,21 @@ var verdictCases = []struct {
 		s.addRoCE("mlx5_1", 2)
 		s.ended("mlx5_1", "qp.uc.create", "ibv_create_qp", "crashed")
 	}, "RDMA is ready on 1 of 2 ports", []string{"mlx5_0 ready", "mlx5_1 not_ready"}},
+	{"one port of two is told to be wrong", linuxScene, func(s scene) {
+		s.twoPorts("mlx5_0")
+		s.dev("mlx5_0").Ports[1].GIDs = []GID{}
+		s.portRow("mlx5_0", "gid.usable", 2, rdma.CapabilityObservedZero, 0)
+	}, "RDMA is ready on 1 of 2 ports", []string{"mlx5_0 ready", "mlx5_0 not_ready"}},
+	{"an InfiniBand port that waits, beside an Ethernet one", linuxScene, func(s scene) {
+		s.twoPorts("mlx5_0")
+		p := &s.dev("mlx5_0").Ports[1]
+		p.State, p.PhysState, p.LinkLayer, p.Addressing, p.SMLID = "init", "link_up", "infiniband", "lid", ptrTo(0)
+		s.portRow("mlx5_0", "port.state", 2, rdma.CapabilityConfirmed, "init")
+	}, "RDMA is ready on 1 of 2 ports", []string{"mlx5_0 ready", "mlx5_0 not_ready"}},
+	{"the interface of the first port has no address", linuxScene, func(s scene) {
+		s.twoPorts("mlx5_0")
+		s.host().Interfaces["ens1f0"] = hostfacts.Interface{Up: ptrTo(true), Addresses: []string{}}
+	}, "RDMA is ready on 1 of 2 ports", []string{"mlx5_0 not_ready", "mlx5_0 ready"}},
 	{"the peer was not reached", linuxScene, func(s scene) { s.fail("mlx5_0", "pingpong.rc", Unreachable, 111) }, "RDMA is ready on 1 of 1 port; the peer was not reached", []string{"mlx5_0 ready"}},
 	{"no GID table was read on one of two", linuxScene, func(s scene) {
 		s.host().NetdevOfDevice["mlx5_1"], s.host().Driver["mlx5_1"] = ptrTo("ens1f1"), "mlx5_core"
@@ -156,7 +196,7 @@ func checkVerdict(t *testing.T, s scene, v *Verdict) {
 			t.Errorf("%s without a reason: %+v", p.Word, p)
 		}
 		for _, f := range s.d.Findings {
-			about := f.Scope == p.Device || f.Scope == p.Interface && p.Interface != ""
+			about := f.Scope == p.Device && (f.Ports == nil || slices.Contains(f.Ports, p.Port)) || f.Scope == p.Interface && p.Interface != ""
 			if f.Severity == SeverityError && about && p.Word == VerdictReady && f.Code != "required_capability_not_confirmed" {
 				t.Errorf("%s is ready in spite of %s", p.Device, f.Code)
 			}
