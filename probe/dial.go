@@ -34,7 +34,11 @@ func dialControl(ctx context.Context, target string, port int) (*net.TCPConn, *s
 	f.Elapsed = time.Since(start)
 	if err != nil {
 		f.dialFailed(err, host, num)
-		return nil, &sideChannel{facts: f, why: err.Error()}, nil
+		why := err.Error()
+		if zone := peer.NoInterface(host); zone != "" {
+			why = fmt.Sprintf("there is no interface %s here (%s)", zone, why)
+		}
+		return nil, &sideChannel{facts: f, why: why}, nil
 	}
 	f.ends(peer.AddrOf(c.LocalAddr()), peer.AddrOf(c.RemoteAddr()))
 	return c.(*net.TCPConn), &sideChannel{facts: f}, nil

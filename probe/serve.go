@@ -149,6 +149,9 @@ func (s *server) checkListen(a string) error {
 	if err != nil {
 		return usagef("--listen %s: want ADDRESS:PORT", a)
 	}
+	if zone := peer.NoInterface(host); zone != "" {
+		return usagef("--listen %s: there is no interface %s here", a, zone)
+	}
 	if !addr.IsLoopback() && !addr.IsLinkLocalUnicast() && !s.allow.Wide() {
 		return usagef("--listen %s: hosts beyond the cable can reach it; say with --allow NETWORK which of them may connect", a)
 	}
@@ -259,11 +262,11 @@ func (s *server) listenOnLinks() {
 	}
 }
 
-// listen opens one listener and takes its connections, unless it is open.
+// listen opens one listener and takes its connections, unless they are taken there.
 func (s *server) listen(address string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.listeners[address] != nil || s.ctx.Err() != nil {
+	if s.taken(address) || s.ctx.Err() != nil {
 		return nil
 	}
 	l, err := net.Listen("tcp", address)
@@ -273,6 +276,25 @@ func (s *server) listen(address string) error {
 	s.listeners[address] = l
 	s.handlers.Go(func() { s.accept(address, l) })
 	return nil
+}
+
+// taken tells whether connections to an address are taken already, by a listener of
+// its own or by one on every address. Its caller holds the lock.
+func (s *server) taken(address string) bool {
+	if s.listeners[address] != nil {
+		return true
+	}
+	want, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return false
+	}
+	for _, l := range s.listeners {
+		at, err := netip.ParseAddrPort(l.Addr().String())
+		if err == nil && at.Addr().IsUnspecified() && at.Port() == want.Port() && (at.Addr().Is6() || want.Addr().Unmap().Is4()) {
+			return true
+		}
+	}
+	return false
 }
 
 // accept takes connections until the listener closes.

@@ -64,7 +64,7 @@ func (s *server) announced() []peer.Port {
 func (s *server) listening(a netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.listeners[netip.AddrPortFrom(a, uint16(s.port())).String()] != nil
+	return s.taken(netip.AddrPortFrom(a, uint16(s.port())).String())
 }
 
 // proofListener listens, for this session alone, on the address that the port's

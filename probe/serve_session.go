@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -104,14 +105,17 @@ func (s *server) attach(c *peer.Conn, h peer.Hello) {
 func (s *server) session(c *peer.Conn, h peer.Hello) {
 	ses := &serveSession{s: s, token: peer.NewToken(), conn: c, client: h}
 	if !s.admit(ses) {
-		c.Fail(peer.CodeBusy, fmt.Sprintf("%d sessions are open, and no more are taken: serve --sessions raises that", s.o.Sessions))
+		c.Fail(peer.CodeBusy, fmt.Sprintf("all places are taken (serve --sessions %d): try again, or raise that", s.o.Sessions))
 		return
 	}
 	defer s.leave(ses)
 	err := ses.run()
 	s.forget()
-	if ses.lost() {
+	switch {
+	case ses.lost():
 		err = errDisplaced
+	case err != nil && s.ctx.Err() != nil:
+		err = errors.New("serving ended while it was open")
 	}
 	if err != nil {
 		s.complain("session with %v: %v", c.RemoteAddr(), err)

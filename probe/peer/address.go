@@ -40,10 +40,45 @@ func SplitTarget(s string, port int) (host string, num int, err error) {
 	if err != nil {
 		return "", 0, err
 	}
+	if a, perr := netip.ParseAddr(host); perr == nil {
+		if err := zoned(s, a); err != nil {
+			return "", 0, err
+		}
+	}
 	if host == "" || len(host) > 255 || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '/' }) {
 		return "", 0, fmt.Errorf("%.80q names no host", s)
 	}
 	return host, num, nil
+}
+
+// zoned refuses an address whose interface is not said, or is more than one.
+func zoned(s string, a netip.Addr) error {
+	switch {
+	case a.Is6() && a.IsLinkLocalUnicast() && a.Zone() == "":
+		return fmt.Errorf("%.80q: every link has such addresses: say by which interface, as in [%v%%en4]:%d", s, a, DefaultPort)
+	case strings.ContainsAny(a.Zone(), ":[]"):
+		return fmt.Errorf("%.80q: an address with a port is written [ADDRESS]:PORT", s)
+	}
+	return nil
+}
+
+// NoInterface is the interface that an address names and that is not here, ""
+// when there is no such.
+func NoInterface(host string) string {
+	a, err := netip.ParseAddr(host)
+	if err != nil || a.Zone() == "" {
+		return ""
+	}
+	n, err := strconv.Atoi(a.Zone())
+	if err == nil {
+		_, err = net.InterfaceByIndex(n)
+	} else {
+		_, err = net.InterfaceByName(a.Zone())
+	}
+	if err == nil {
+		return ""
+	}
+	return a.Zone()
 }
 
 func portNumber(s, p string) (int, error) {

@@ -39,6 +39,7 @@ func TestSplitTarget(t *testing.T) {
 	for _, in := range []string{
 		"", ":1", "host:", "host:0", "host:65536", "host:x", "host:-1", "[fe80::1", "[host]:1", "[192.0.2.1]:1", "[2001:db8::1]x", "[2001:db8::1]:", "a:b:c",
 		"ho st", "host\n", "h\x1bost", "ho/st", strings.Repeat("h", 256), "[]", "[]:1",
+		"fe80::1", "[fe80::1]", "[fe80::1]:18516", "fe80::1%en4:18516", "[fe80::1%en4]:18516]", "2001:db8::1%en4:18516",
 	} {
 		if host, num, err := SplitTarget(in, DefaultPort); err == nil {
 			t.Errorf("%q: taken as %q %d", in, host, num)
@@ -118,6 +119,11 @@ func TestInterfaces(t *testing.T) {
 	for _, a := range LinkLocal(lo) {
 		if !a.IsLinkLocalUnicast() {
 			t.Errorf("%v is not link-local", a)
+		}
+	}
+	for host, want := range map[string]string{"fe80::1%" + lo: "", "fe80::1%1": "", "fe80::1%nowhere0": "nowhere0", "fe80::1%1000000": "1000000", "2001:db8::1": "", "mac-b": ""} {
+		if got := NoInterface(host); got != want {
+			t.Errorf("%s: no interface %q, want %q", host, got, want)
 		}
 	}
 	if AddrOf(&net.UDPAddr{}).IsValid() {
