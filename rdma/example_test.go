@@ -45,8 +45,8 @@ func ExampleErrnoTextOn() {
 	// errno 102 (ENETRESET)
 }
 
-// A completion queue is polled into mapped memory, so that nothing moves and
-// nothing is allocated.
+// A poller that was not made, since the queue is gone or the provider has no
+// ibv_poll_cq, calls nothing: every poll of it is -1.
 func ExampleIbvCQPoller() {
 	var poller rdma.IbvCQPoller // of NewIbvCQPoller, as a rule
 	fmt.Println(poller.Poll(1, new(rdma.IbvWC)))
