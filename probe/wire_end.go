@@ -130,7 +130,7 @@ func (e *wireEnd) aimRecv(ahead, length int) {
 
 func (e *wireEnd) postedRecv(rc, length int) error {
 	if rc != 0 {
-		return &postError{"ibv_post_recv", rc, e.recvs}
+		return &callError{"ibv_post_recv", rc, e.recvs}
 	}
 	e.posted, e.length = true, length
 	return nil
@@ -196,7 +196,7 @@ func (e *wireEnd) post() error { return e.postedSend(e.poster.PostSend(&e.work.s
 
 func (e *wireEnd) postedSend(rc int) error {
 	if rc != 0 {
-		return &postError{"ibv_post_send", rc, e.sends}
+		return &callError{"ibv_post_send", rc, e.sends}
 	}
 	e.sending = true
 	return nil

@@ -7,15 +7,19 @@ import (
 	"rdmaprobe/rdma"
 )
 
-// postError is a refused work request.
-type postError struct {
-	call string
-	rc   int
-	nth  uint64
+// callError is an inline verb that said it failed: a refused work request, or a
+// queue that cannot be polled. before is how many messages went well at this end.
+type callError struct {
+	call   string
+	rc     int
+	before uint64
 }
 
-func (e *postError) Error() string {
-	return fmt.Sprintf("%s returned %d for work request %d", e.call, e.rc, e.nth+1)
+func (e *callError) Error() string {
+	if e.call == pollCall {
+		return fmt.Sprintf("%s returned %d after %d completions", e.call, e.rc, e.before)
+	}
+	return fmt.Sprintf("%s returned %d for work request %d", e.call, e.rc, e.before+1)
 }
 
 // maxErrno is the largest errno a kernel returns (MAX_ERRNO of Linux).
@@ -23,7 +27,7 @@ const maxErrno = 4095
 
 // errno is what the return says, 0 when it says none: -1 only means failure, and
 // a number that is too large is something else.
-func (e *postError) errno() int {
+func (e *callError) errno() int {
 	n := max(e.rc, -e.rc)
 	if e.rc == -1 || n > maxErrno {
 		return 0
@@ -51,25 +55,41 @@ type impossibleError struct{ text string }
 
 func (e *impossibleError) Error() string { return e.text }
 
-// failData finishes a data row whose message failed. Nothing about a message is
-// ever rejected: a status says what went wrong, not what is supported.
+// provider is the failure as the binding tells it.
+func (e *callError) provider() *rdma.ProviderError {
+	n := e.errno()
+	p := &rdma.ProviderError{
+		Operation: e.call, Failure: rdma.FailureProviderStatus, Return: int64(e.rc), ReturnSet: true, Errno: n, ErrnoSet: n != 0,
+	}
+	if e.rc < 0 {
+		p.Failure = rdma.FailureNegativeProviderReturn
+	}
+	return p
+}
+
+// failCall judges a call as every other is judged. What worked before is supported,
+// whatever the provider says of it now.
+func (r *row) failCall(e *callError) {
+	p, err := r.s.lib.Platform(), e.provider()
+	r.o.Call, r.o.Return, r.o.Errno, r.o.FailureClass = e.call, returnOf(err), errnoOf(p, err), failureOf(err)
+	r.o.Level, r.o.Reason = judge(ClassData, p, err)
+	if r.o.Level == rdma.CapabilityRejected && e.before > 0 {
+		r.o.Level, r.o.Reason = rdma.CapabilityUnknown, ProviderError
+	}
+}
+
+// failData finishes a data row whose message failed. A call can say that it is not
+// supported; the status of a completion only says what went wrong.
 func (r *row) failData(err error) {
 	var (
-		post *postError
+		call *callError
 		wc   *completionError
 		imp  *impossibleError
 	)
-	r.o.Detail, r.o.Call, r.o.Reason = err.Error(), "ibv_poll_cq", ProviderError
+	r.o.Detail, r.o.Call, r.o.Level, r.o.Reason = err.Error(), pollCall, rdma.CapabilityUnknown, ProviderError
 	switch {
-	case errors.As(err, &post):
-		r.o.Call, r.o.Return = post.call, &Return{Number: int64(post.rc)}
-		if n := post.errno(); n != 0 {
-			p := r.s.lib.Platform()
-			r.o.Errno = &Errno{Number: n, Name: rdma.ErrnoNameOn(p, n), Platform: p}
-			if reason, ok := reasonOfErrno[r.o.Errno.Name]; ok {
-				r.o.Reason = reason
-			}
-		}
+	case errors.As(err, &call):
+		r.failCall(call)
 	case errors.As(err, &wc):
 		r.set("wc_status", rdma.WCStatusName(wc.status))
 		r.set("wc_class", string(rdma.ClassifyCompletionStatus(wc.status)))
@@ -80,9 +100,9 @@ func (r *row) failData(err error) {
 		r.o.Reason = Invalid
 	}
 	if st, down := r.o.Data["port_state"]; down {
+		r.o.Level = rdma.CapabilityUnknown
 		r.o.Reason, r.o.Detail = Unreachable, fmt.Sprintf("the port is %v now, and was active when the probe began; %s", st, r.o.Detail)
 	}
-	r.o.Level = rdma.CapabilityUnknown
 	r.send()
 }
 

@@ -80,6 +80,9 @@ func (e *wireEnd) sent(n int) error {
 		e.held = true
 		return nil
 	}
+	if n < 0 {
+		return e.pollError(n)
+	}
 	if n != 1 {
 		return &impossibleError{fmt.Sprintf("ibv_poll_cq returned %d for 1 entry", n)}
 	}
@@ -88,6 +91,9 @@ func (e *wireEnd) sent(n int) error {
 	return nil
 }
 
+// pollError is a queue that cannot be polled.
+func (e *wireEnd) pollError(rc int) error { return &callError{pollCall, rc, e.sends + e.recvs} }
+
 // complete takes n completions that a poll has brought. One that belongs to nothing
 // is an error: whatever it is evidence of, it is not of this message.
 func (e *wireEnd) complete(n int) (received int, err error) {
@@ -95,7 +101,10 @@ func (e *wireEnd) complete(n int) (received int, err error) {
 	if n == 0 {
 		return received, nil
 	}
-	if n < 0 || n > len(e.work.wc) {
+	if n < 0 {
+		return received, e.pollError(n)
+	}
+	if n > len(e.work.wc) {
 		return received, &impossibleError{fmt.Sprintf("ibv_poll_cq returned %d for %d entries", n, len(e.work.wc))}
 	}
 	for i := range n {

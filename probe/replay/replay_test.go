@@ -94,6 +94,8 @@ var quirks = map[string][]byte{
 	"a message with wrong bytes":       machine("linux", calls(`"ibv_poll_cq": [{"when": {"qp_type": "UC", "opcode": "RECV"}, "wrong_every": 47}]`), ""),
 	"wrong bytes from the first on":    machine("linux", calls(`"ibv_poll_cq": [{"when": {"qp_type": "RC"}, "wrong_every": 1}]`), ""),
 	"a write that brings wrong bytes":  machine("linux", calls(`"ibv_post_send": [{"when": {"opcode": "RDMA_WRITE"}, "wrong_every": 1}]`), ""),
+	"a write that is not supported":    machine("linux", calls(`"ibv_post_send": [{"when": {"opcode": "RDMA_WRITE"}, "errno": "EOPNOTSUPP"}]`), ""),
+	"a queue that cannot be polled":    machine("linux", calls(`"ibv_poll_cq": [{"when": {"qp_type": "UC"}, "errno": "EIO"}]`), ""),
 	"a write that is refused":          machine("linux", calls(`"ibv_poll_cq": [{"when": {"opcode": "RDMA_WRITE"}, "wc_status": "REM_ACCESS_ERR"}]`), ""),
 	"a receive that fails":             machine("linux", calls(`"ibv_poll_cq": [{"when": {"qp_type": "RC", "opcode": "RECV"}, "wc_status": "LOC_PROT_ERR"}]`), ""),
 	"a receive that is refused":        machine("linux", calls(`"ibv_post_recv": [{"when": {"qp_type": "RC"}, "errno": "ENOMEM"}]`), ""),

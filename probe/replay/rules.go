@@ -122,6 +122,12 @@ func conditionOf(o *probe.Observation, verb string) map[string]any {
 			when["qp_type"] = t
 		}
 	}
+	if verb == "ibv_post_send" {
+		when["opcode"] = "SEND"
+		if o.ID == "op.rdma_write" {
+			when["opcode"] = "RDMA_WRITE"
+		}
+	}
 	if verb == "ibv_modify_qp" && strings.HasPrefix(o.ID, "qp.") {
 		when["to"] = strings.ToUpper(o.ID[strings.LastIndexByte(o.ID, '.')+1:])
 	}
