@@ -36,7 +36,7 @@ func (s *session) echoStock(c *connection, id string) {
 	case err != nil:
 		r.failData(err)
 	case verified == 0:
-		r.unknown(NoCompletion, "one message arrived, and its bytes are the tool's own: with one message nothing comes back that was sent")
+		r.unknown(Precondition, "needs two messages or more (--iters): one arrived, and its bytes are the tool's own, so that nothing came that this end could check")
 	default:
 		r.set("validated", "every message but the first, against what was sent before it")
 		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, "ibv_poll_cq", verified
