@@ -33,10 +33,8 @@ func (q *port) current() StateStep {
 	return q.facts.States[min(max(q.answers-1, 0), len(q.facts.States)-1)]
 }
 
-func (q *port) active() bool {
-	s := q.current().State
-	return s == portActive || s == portActive+1
-}
+// active reports whether the port carries traffic: in ACTIVE alone. p.mu is held.
+func (q *port) active() bool { return q.current().State == portActive }
 
 func newDevice(p *Provider, facts *Device, index int) *device {
 	h := newObject[abi.Device]()

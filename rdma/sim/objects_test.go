@@ -234,12 +234,14 @@ func TestPoolsOfDomainsAndQueues(t *testing.T) {
 // TestPortDown: Thunderbolt gives no object on a port that is not ACTIVE, others
 // do.
 func TestPortDown(t *testing.T) {
-	install(t, mac().with(func(m *machine) { m.state = "down" }).json())
-	ctx := openDevice(t, "d0")
-	_, err := rdma.IbvAllocPd(ctx)
-	wantErrno(t, err, 3)
-	_, err = rdma.IbvCreateCq(ctx, 4, 0, 0, 0)
-	wantErrno(t, err, 3)
+	for _, state := range []string{"nop", "down", "init", "armed", "active_defer", "unknown(77)"} {
+		install(t, mac().with(func(m *machine) { m.state = state }).json())
+		ctx := openDevice(t, "d0")
+		_, err := rdma.IbvAllocPd(ctx)
+		wantErrno(t, err, 3)
+		_, err = rdma.IbvCreateCq(ctx, 4, 0, 0, 0)
+		wantErrno(t, err, 3)
+	}
 	install(t, roce().with(func(m *machine) { m.state = "down" }).json())
 	newEnd(t, "d0", uc).close()
 }
