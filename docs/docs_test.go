@@ -85,6 +85,7 @@ var generators = map[string]func(t *testing.T, argument string) string{
 	"type":       typeTable,
 	"code":       code,
 	"bundles":    func(t *testing.T, _ string) string { return bundlesTable(t) },
+	"metrics":    metricsTable,
 }
 
 func generate(t *testing.T, kind, argument string) string {
