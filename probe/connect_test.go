@@ -123,3 +123,31 @@ func TestSizesWithoutTime(t *testing.T) {
 		}
 	}
 }
+
+// A transition that the provider refuses is a finding, also to RTS and without errno;
+// one that it does not support is an answer.
+func TestRefusedTransitionIsFound(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ to, errno, code, says string }{
+		{"RTR", "EINVAL", "provider_degraded", "to RTR was refused with errno 22 (EINVAL)"},
+		{"RTR", "", "provider_degraded", "to RTR was refused without setting errno"},
+		{"RTS", "EINVAL", "provider_degraded", "to RTS was refused with errno 22 (EINVAL)"},
+		{"RTS", "ETIMEDOUT", "provider_degraded", "after RTR had succeeded"},
+		{"RTR", "EBUSY", "stale_kernel_resources", "to RTR"},
+		{"RTS", "EOPNOTSUPP", "", ""},
+	} {
+		m := newLinux(t)
+		m.rules(0, "ibv_modify_qp", object{"when": object{"to": tt.to}, "errno": tt.errno})
+		d := m.probe(func(o *Options) { o.Devices, o.More, o.Store = []string{"mlx5_0"}, []string{"pingpong"}, noStore })
+		var got []string
+		for _, f := range d.Findings {
+			got = append(got, f.Code+": "+f.Message)
+		}
+		if tt.code == "" && len(got) == 0 {
+			continue
+		}
+		if len(got) != 1 || !strings.HasPrefix(got[0], tt.code+": ") || !strings.Contains(got[0], tt.says) {
+			t.Errorf("%s with %q: %q", tt.to, tt.errno, got)
+		}
+	}
+}

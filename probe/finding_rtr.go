@@ -10,13 +10,17 @@ import (
 	"rdmaprobe/rdma"
 )
 
-var rtrIDs = []string{"qp.uc.rtr", "qp.rc.rtr"}
+var (
+	rtrIDs = []string{"qp.uc.rtr", "qp.rc.rtr"}
+	rtsIDs = []string{"qp.uc.rts", "qp.rc.rts"}
+)
 
-// rtrFailure is a transition to RTR that the provider refused, in this document
-// or in an earlier run of this boot.
+// rtrFailure is a transition that the provider refused: to RTR, in this document
+// or in an earlier run of this boot, or to RTS.
 type rtrFailure struct {
 	row   *Observation
-	errno string
+	to    string
+	errno string // "": it set none
 	again string // of an earlier run: where and when
 }
 
@@ -27,15 +31,32 @@ func (v *findingView) rtrFailures(device string) []rtrFailure {
 	for _, o := range v.rows[device] {
 		if e, ok := v.eventBehind(o); ok {
 			if e.event == "rtr_failed" && e.errno != "" {
-				out = append(out, rtrFailure{o, e.errno, e.when()})
+				out = append(out, rtrFailure{o, "RTR", e.errno, e.when()})
 			}
 			continue
 		}
-		if slices.Contains(rtrIDs, o.ID) && o.Level == rdma.CapabilityUnknown && o.Errno != nil {
-			out = append(out, rtrFailure{row: o, errno: o.Errno.Name})
+		to := transitionOf(o.ID)
+		if to == "" || o.Level != rdma.CapabilityUnknown || o.Errno == nil && (o.Return == nil || o.Return.Number == 0) {
+			continue
 		}
+		f := rtrFailure{row: o, to: to}
+		if o.Errno != nil {
+			f.errno = o.Errno.Name
+		}
+		out = append(out, f)
 	}
 	return out
+}
+
+// transitionOf is the state that rows of an id are about, of those that connect.
+func transitionOf(id string) string {
+	switch {
+	case slices.Contains(rtrIDs, id):
+		return "RTR"
+	case slices.Contains(rtsIDs, id):
+		return "RTS"
+	}
+	return ""
 }
 
 // rtrHits makes a hit per device from the failures that match.
@@ -81,7 +102,7 @@ func (v *findingView) usedGID(dev *Device, o *Observation) (index int64, entry *
 }
 
 func rtrPathTimeout(v *findingView) []findingHit {
-	return v.rtrHits(func(_ *Device, f rtrFailure) bool { return f.errno == "ETIMEDOUT" }, func(dev *Device, f rtrFailure) findingHit {
+	return v.rtrHits(func(_ *Device, f rtrFailure) bool { return f.to == "RTR" && f.errno == "ETIMEDOUT" }, func(dev *Device, f rtrFailure) findingHit {
 		h := findingHit{
 			message: "the transition to RTR ended in ETIMEDOUT: the peer was not found on the path of the source GID",
 			remedy:  "check that the peer is on, has RDMA enabled and an address in the same network, and that its announced GID is the one of this link",
@@ -111,7 +132,7 @@ func (v *findingView) goodIndexOf(dev *Device) (int64, bool) {
 }
 
 func staleKernelResources(v *findingView) []findingHit {
-	return v.rtrHits(func(_ *Device, f rtrFailure) bool { return f.errno == "EBUSY" }, func(dev *Device, _ rtrFailure) findingHit {
+	return v.rtrHits(func(_ *Device, f rtrFailure) bool { return f.to == "RTR" && f.errno == "EBUSY" }, func(dev *Device, _ rtrFailure) findingHit {
 		h := findingHit{
 			message: "the transition to RTR was refused with EBUSY: the kernel still holds what an earlier program left behind",
 			remedy:  "restart the machine; do not retry, since every further attempt can make it worse",
@@ -127,6 +148,9 @@ func staleKernelResources(v *findingView) []findingHit {
 
 func providerDegraded(v *findingView) []findingHit {
 	other := func(dev *Device, f rtrFailure) bool {
+		if f.to == "RTS" {
+			return v.activeOf(dev)
+		}
 		return f.errno != "ETIMEDOUT" && f.errno != "EBUSY" && v.activeOf(dev) && (f.again != "" || v.goodGID(dev, f.row))
 	}
 	return v.rtrHits(other, func(dev *Device, f rtrFailure) findingHit {
@@ -134,9 +158,11 @@ func providerDegraded(v *findingView) []findingHit {
 			message: "the transition to RTR was refused with " + printable(f.errno) + " on an ACTIVE port with a good GID: the provider is not in order",
 			remedy:  "look for RDMA programs that still run or were killed, end them gently, then restart the machine; on both ends if it stays",
 		}
-		if f.row.Errno != nil {
-			h.message = fmt.Sprintf("the transition to RTR was refused with errno %d (%s) on an ACTIVE port with a good GID: the provider is not in order",
-				f.row.Errno.Number, printable(f.row.Errno.Name))
+		switch {
+		case f.to == "RTS":
+			h.message = "the transition to RTS was refused " + errnoWords(f.row) + " on an ACTIVE port, after RTR had succeeded: the provider is not in order"
+		case f.again == "":
+			h.message = "the transition to RTR was refused " + errnoWords(f.row) + " on an ACTIVE port with a good GID: the provider is not in order"
 		}
 		if !v.thunderbolt(dev.Name) {
 			h.remedy = "look at the kernel log for the driver's reason, end other RDMA programs on the device, then reload its driver or restart the machine"
