@@ -250,9 +250,9 @@ var providerCases = []findingCase{
 	}, is("pd_alloc_failed", "error", "rdma_en3")},
 	{"qp_pool_exhausted", "EBUSY", macScene, func(s scene) { s.hold(10, 0); s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 16) }, is("qp_pool_exhausted", "error", "rdma_en3")},
 	{"qp_pool_exhausted", "ENOMEM at the maximum", macScene, func(s scene) { s.hold(11, 0); s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 12) }, is("qp_pool_exhausted", "error", "rdma_en3")},
-	{"qp_pool_exhausted", "nobody holds any", macScene, func(s scene) { s.hold(0, 5); s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 16) }, nil},
-	{"qp_pool_exhausted", "ENOMEM far below the maximum", macScene, func(s scene) { s.hold(2, 0); s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 12) }, nil},
-	{"qp_pool_exhausted", "another errno", macScene, func(s scene) { s.hold(10, 0); s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 22) }, nil},
+	{"qp_pool_exhausted", "nobody holds any", macScene, func(s scene) { s.hold(0, 5); s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 16) }, is("object_create_failed", "error", "rdma_en3")},
+	{"qp_pool_exhausted", "ENOMEM far below the maximum", macScene, func(s scene) { s.hold(2, 0); s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 12) }, is("object_create_failed", "error", "rdma_en3")},
+	{"qp_pool_exhausted", "another errno", macScene, func(s scene) { s.hold(10, 0); s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 22) }, is("object_create_failed", "error", "rdma_en3")},
 	{"mr_pool_exhausted", "NULL without errno", macScene, func(s scene) { s.hold(0, 100); s.null("rdma_en3", "mr.register", "ibv_reg_mr", 0) }, is("mr_pool_exhausted", "error", "rdma_en3")},
 	{"mr_pool_exhausted", "explains ENOMEM of a page", macScene, func(s scene) {
 		s.hold(0, 100)
@@ -285,7 +285,7 @@ var providerCases = []findingCase{
 	}, is("rtr_path_timeout", "error", "rdma_en3")},
 	{"rtr_path_timeout", "Linux's 60 is ENOSTR", linuxScene, func(s scene) { s.rtr("mlx5_0", "qp.rc.rtr", 60, 3) }, is("provider_degraded", "error", "mlx5_0")},
 	{"stale_kernel_resources", "EBUSY", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 16, 1) }, is("stale_kernel_resources", "error", "rdma_en3")},
-	{"stale_kernel_resources", "EBUSY of a creation", macScene, func(s scene) { s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 16) }, nil},
+	{"stale_kernel_resources", "EBUSY of a creation", macScene, func(s scene) { s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 16) }, is("object_create_failed", "error", "rdma_en3")},
 	{"provider_degraded", "ENODATA on Darwin", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 96, 1) }, is("provider_degraded", "error", "rdma_en3")},
 	{"provider_degraded", "in an earlier run, read from a file", macScene, func(s scene) {
 		o := s.refuse("rdma_en3", "rtr_failed", "ibv_modify_qp", "qp.uc.rtr")

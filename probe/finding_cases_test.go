@@ -36,7 +36,7 @@ func raised(s scene, code string) []string {
 }
 
 func TestFindingCases(t *testing.T) {
-	cases := slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, readCases, dataCases, providerCases)
+	cases := slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, readCases, dataCases, providerCases, createCases)
 	hits, misses := map[string]int{}, map[string]int{}
 	for _, c := range cases {
 		t.Run(c.code+"/"+c.name, func(t *testing.T) {

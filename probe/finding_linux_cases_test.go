@@ -171,12 +171,12 @@ var linuxCases = []findingCase{
 		s.host().MemlockKiB = ptrTo(int64(64))
 		s.null("mlx5_0", "mr.register", "ibv_reg_mr", 1)
 	}, nil},
-	{"memlock_too_low", "unlimited", linuxScene, func(s scene) { s.null("mlx5_0", "cq.create", "ibv_create_cq", 12) }, nil},
-	{"memlock_too_low", "limit not read", linuxScene, func(s scene) { s.host().MemlockKiB = nil; s.null("mlx5_0", "cq.create", "ibv_create_cq", 12) }, nil},
+	{"memlock_too_low", "unlimited", linuxScene, func(s scene) { s.null("mlx5_0", "cq.create", "ibv_create_cq", 12) }, is("object_create_failed", "error", "mlx5_0")},
+	{"memlock_too_low", "limit not read", linuxScene, func(s scene) { s.host().MemlockKiB = nil; s.null("mlx5_0", "cq.create", "ibv_create_cq", 12) }, is("object_create_failed", "error", "mlx5_0")},
 	{"memlock_too_low", "another errno", linuxScene, func(s scene) {
 		s.host().MemlockKiB = ptrTo(int64(64))
 		s.null("mlx5_0", "cq.create", "ibv_create_cq", 22)
-	}, nil},
+	}, is("object_create_failed", "error", "mlx5_0")},
 	{"memlock_too_low", "receives past the depth", linuxScene, func(s scene) {
 		s.host().MemlockKiB = ptrTo(int64(64))
 		s.fail("mlx5_0", "pingpong.rc", Exhausted, 12)

@@ -281,18 +281,23 @@ func (v *findingView) container() bool { return v.h.Container != nil && *v.h.Con
 // memlockIDs are the calls for which the kernel locks memory of the caller.
 var memlockIDs = []string{"cq.create", "mr.register", "mr.register.local"}
 
+// memlockRefused tells whether a row failed because of the limit of locked memory.
+func (v *findingView) memlockRefused(o *Observation) bool {
+	if !v.linux() || v.h.MemlockKiB == nil || *v.h.MemlockKiB < 0 || !slices.Contains(memlockIDs, o.ID) || o.Level != rdma.CapabilityUnknown {
+		return false
+	}
+	return errnoNamed(o, "ENOMEM") || *v.h.MemlockKiB == 0 && errnoNamed(o, "EPERM")
+}
+
 // memlockTooLow: the kernel says ENOMEM when a region is larger than what is left
 // of the limit, and EPERM when the limit is 0 (can_do_mlock in mm/mlock.c).
 func memlockTooLow(v *findingView) []findingHit {
-	if !v.linux() || v.h.MemlockKiB == nil || *v.h.MemlockKiB < 0 {
-		return nil
-	}
 	var hits []findingHit
 	for _, dev := range v.devicesSeen() {
 		var rows []*Observation
 		for _, id := range memlockIDs {
 			for _, o := range v.of(dev, id) {
-				if o.Level == rdma.CapabilityUnknown && (errnoNamed(o, "ENOMEM") || *v.h.MemlockKiB == 0 && errnoNamed(o, "EPERM")) {
+				if v.memlockRefused(o) {
 					rows = append(rows, o)
 				}
 			}

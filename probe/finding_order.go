@@ -29,6 +29,10 @@ var precedences = []precedence{
 		winners: []string{"uverbs_permission_denied", "uverbs_node_missing", "thunderbolt_generation_unsupported", "rdma_disabled"},
 		losers:  []string{"device_open_failed", "port_query_failed"},
 	},
+	{
+		winners: []string{"thunderbolt_generation_unsupported", "rdma_disabled", "pd_pool_exhausted"},
+		losers:  []string{"object_create_failed"},
+	},
 	{winners: []string{"child_unkillable"}, losers: []string{"provider_wedged", "pingpong_timeout"}},
 	{winners: []string{"gid_type_mismatch"}, losers: []string{"pingpong_timeout"}},
 	{

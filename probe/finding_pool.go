@@ -238,19 +238,26 @@ func (p pool) refused(v *findingView, dev *Device, o *Observation) bool {
 	return unknown || dev.Attr == nil || p.max(dev.Attr) <= 0 || held+1 >= int(p.max(dev.Attr))
 }
 
+// refuses tells the same of any row.
+func (p pool) refuses(v *findingView, dev *Device, o *Observation) bool {
+	return slices.Contains(p.ids, o.ID) && p.refused(v, dev, o)
+}
+
 // onePage is the largest page of the systems that run this (16 KiB, Apple).
 const onePage = 16 << 10
 
+// pageRefused tells whether a row is a registration of one page that failed for
+// want of memory though the process may lock what it likes.
+func (v *findingView) pageRefused(o *Observation) bool {
+	length, known := dataInt(o.Params, "length")
+	return v.h.MemlockKiB != nil && *v.h.MemlockKiB < 0 && o.ID == "mr.register" &&
+		o.Level == rdma.CapabilityUnknown && errnoNamed(o, "ENOMEM") && known && length <= onePage
+}
+
 func mrRegisterENOMEM(v *findingView) []findingHit {
-	if v.h.MemlockKiB == nil || *v.h.MemlockKiB >= 0 {
-		return nil
-	}
 	var hits []findingHit
 	for _, name := range v.devicesSeen() {
-		rows := slices.DeleteFunc(v.of(name, "mr.register"), func(o *Observation) bool {
-			length, known := dataInt(o.Params, "length")
-			return o.Level != rdma.CapabilityUnknown || !errnoNamed(o, "ENOMEM") || !known || length > onePage
-		})
+		rows := slices.DeleteFunc(v.of(name, "mr.register"), func(o *Observation) bool { return !v.pageRefused(o) })
 		if len(rows) == 0 {
 			continue
 		}

@@ -55,11 +55,30 @@ func portQueryFailed(v *findingView) []findingHit {
 			rows = append(rows, v.readFailures(dev.Name, "gid.usable")...)
 		}
 		return rows
-	}, ": what it should tell is not known, and nothing that needs it was tried")
+	}, ": what it should tell is not known, and nothing that needs it was tried", v.attributesUnread()...)
 }
 
-func (v *findingView) readFailed(which func(*Device) []*Observation, so string) []findingHit {
+// attributesUnread: a device whose attributes cannot be read may work all the same.
+// How many ports it has is then not known.
+func (v *findingView) attributesUnread() []findingHit {
 	var hits []findingHit
+	for _, name := range v.devicesSeen() {
+		for _, o := range v.of(name, "port.query") {
+			text := dataText(o.Data, "query_device_error")
+			if text == "" {
+				continue
+			}
+			hits = append(hits, findingHit{
+				scope: name, severity: SeverityWarning, seen: keysOf(o), remedy: v.readRemedy(name, o),
+				message: printable(text) + ": the limits of the device and the number of its ports are not known, and only port 1 was looked at",
+			})
+			break
+		}
+	}
+	return hits
+}
+
+func (v *findingView) readFailed(which func(*Device) []*Observation, so string, hits ...findingHit) []findingHit {
 	for i := range v.d.Devices {
 		dev := &v.d.Devices[i]
 		rows := which(dev)

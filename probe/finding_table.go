@@ -70,6 +70,8 @@ var findingRules = []findingRule{
 	{"data_transfer_failed", SeverityError, scopeDevice, dataTransferFailed, checkPingpong},
 	{"pd_alloc_failed", SeverityError, scopeDevice, pdAllocFailed, checkProbe},
 	{"pd_alloc_failed_port_active", SeverityError, scopeDevice, pdAllocFailedPortActive, checkProbe},
+	{"object_create_failed", SeverityError, scopeDevice, objectCreateFailed, checkProbe},
+	{"teardown_failed", SeverityWarning, scopeDevice, teardownFailed, checkProbe},
 	{"qp_pool_exhausted", SeverityError, scopeDevice, qpPoolExhausted, checkProbe},
 	{"mr_pool_exhausted", SeverityError, scopeDevice, mrPoolExhausted, checkProbe},
 	{"mr_register_enomem", SeverityError, scopeDevice, mrRegisterENOMEM, checkProbe},

@@ -41,7 +41,7 @@ func TestNothingFromIgnorance(t *testing.T) {
 // no finding may appear that was not there with the fact, except the next cause
 // in line that the lost one had replaced.
 func TestFactsCanBeAbsent(t *testing.T) {
-	for _, c := range slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, readCases, dataCases, providerCases) {
+	for _, c := range slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, readCases, dataCases, providerCases, createCases) {
 		s := c.scene()
 		c.change(s)
 		before := raised(s, c.code)
@@ -85,6 +85,7 @@ func mayFollow(code string, before []string) bool {
 		"mr_register_enomem":          {"mr_pool_exhausted"},
 		"port_down":                   {"ib_port_down_no_sm"},
 		"provider_library_missing":    {"uverbs_node_missing"},
+		"object_create_failed":        {"memlock_too_low", "mr_register_enomem", "qp_pool_exhausted", "mr_pool_exhausted"},
 	}
 	for _, b := range before {
 		was := strings.Fields(b)[0]

@@ -21,6 +21,26 @@ var providerPages = []findingPage{
 		sources:   []string{"https://github.com/ml-explore/mlx/issues/3207", srcPDs},
 	},
 	{
+		code: "object_create_failed",
+		meaning: "A completion queue, a memory region or a queue pair that can be connected could not be made, by a failure that is none of \"not supported\", and nothing else explains it. " +
+			"Without it no program can use the device. It does not mean that the device lacks the ability.",
+		concluded: "From NULL or the errno of ibv_create_cq, of ibv_reg_mr with every access that was tried, or of ibv_create_qp and ibv_modify_qp to INIT for every type of UC and RC that was tried. " +
+			"A type that fails beside one that works raises nothing. A limit of locked memory, a pool that other processes hold and controllers that cannot do RDMA are named instead.",
+		do: "End other RDMA programs on the device gently. Look at the log of the kernel or of the system for the driver's reason, and take library, provider and driver from one release. " +
+			"Restart if it stays; do not retry in a loop.",
+		verify:  "`rdmaprobe probe` confirms mr.register and a queue pair.",
+		sources: []string{"https://github.com/ml-explore/mlx/pull/4209", "https://github.com/ml-explore/mlx/issues/3162"},
+	},
+	{
+		code: "teardown_failed",
+		meaning: "A probe could not release what it had made. Elsewhere the kernel takes it back when the process ends; on Thunderbolt what is not released can be lost until a restart, " +
+			"and the device has few of each.",
+		concluded: "From the errno of the release that failed: queue pair, region, completion queue, protection domain or context. The rest was then left as it was.",
+		do:        "Thunderbolt: probe no more than needed, and restart when things run out. Elsewhere: kernel log, one release of library, provider and driver.",
+		verify:    "`rdmaprobe probe` confirms teardown.",
+		sources:   []string{srcPDs, "https://github.com/ggml-org/llama.cpp/pull/27908"},
+	},
+	{
 		code: "qp_pool_exhausted",
 		meaning: "A device has a fixed number of queue pairs, and other processes hold them. Apple documents 10 for Thunderbolt; some devices have fewer. " +
 			"EBUSY here does not mean to try again.",

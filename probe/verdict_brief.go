@@ -59,6 +59,8 @@ var briefs = map[string]string{
 	"data_transfer_failed":                  "the provider fails messages",
 	"pd_alloc_failed":                       "no protection domain could be allocated",
 	"pd_alloc_failed_port_active":           "no protection domain could be allocated",
+	"object_create_failed":                  "what a connection needs cannot be made",
+	"teardown_failed":                       "a probe could not give back what it had made",
 	"qp_pool_exhausted":                     "other processes hold all queue pairs",
 	"mr_pool_exhausted":                     "other processes hold all memory regions",
 	"mr_register_enomem":                    "memory cannot be registered",
@@ -94,7 +96,7 @@ func Brief(d *Document, f Finding) string {
 		}
 	case "port_down":
 		return j.portDownBrief(f.Scope)
-	case "device_open_failed", "port_query_failed":
+	case "device_open_failed", "port_query_failed", "object_create_failed":
 		return briefs[f.Code] + j.refusedBrief(f)
 	}
 	return strings.ReplaceAll(briefs[f.Code], "SCOPE", printable(f.Scope))

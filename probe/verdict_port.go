@@ -158,19 +158,24 @@ func (j judgement) gidWord(dev *Device, p *Port) (word, why string) {
 
 // queuePairWord judges whether a device makes queue pairs that can be connected.
 func (j judgement) queuePairWord(dev *Device) (word, why string) {
-	refused := 0
+	unusable := []string{}
 	for _, t := range []qpType{qpUC, qpRC} {
-		create, initialised := t.id("create"), t.steps("init")[0]
-		failed := slices.ContainsFunc(j.of(dev.Name, initialised), func(o *Observation) bool { return o.Errno != nil })
-		switch {
-		case j.has(dev.Name, create, rdma.CapabilityConfirmed) && !failed:
+		switch how, _ := j.queuePair(dev.Name, t); how {
+		case qpUsable:
 			return VerdictReady, ""
-		case failed, j.has(dev.Name, create, rdma.CapabilityRejected):
-			refused++
+		case qpRejected, qpRefused:
+			unusable = append(unusable, t.name())
 		}
 	}
-	if refused == 2 {
-		return VerdictNotReady, "neither UC nor RC queue pairs can be used"
+	switch len(unusable) {
+	case 2:
+		why = "neither UC nor RC queue pairs can be used"
+		if how, _ := j.queuePair(dev.Name, qpUD); how == qpUsable {
+			why += ", only UD"
+		}
+		return VerdictNotReady, why
+	case 1:
+		return VerdictNotKnown, unusable[0] + " queue pairs cannot be used, and the other kind was not tried"
 	}
 	return VerdictNotKnown, "no queue pair was created" + j.because(dev.Name, "pd.alloc", "cq.create", "qp.uc.create", "qp.rc.create")
 }

@@ -102,11 +102,18 @@ var verdictCases = []struct {
 	{"neither UC nor RC", linuxScene, func(s scene) {
 		s.row("mlx5_0", "qp.uc.create").Level = rdma.CapabilityRejected
 		s.row("mlx5_0", "qp.rc.create").Level = rdma.CapabilityRejected
-	}, "RDMA is not ready: neither UC nor RC queue pairs can be used", []string{"mlx5_0 not_ready"}},
+	}, "RDMA is not ready: neither UC nor RC queue pairs can be used, only UD", []string{"mlx5_0 not_ready"}},
+	{"UC is rejected and RC was not tried", macScene, func(s scene) {
+		o := s.null("rdma_en3", "qp.uc.create", "ibv_create_qp", 102)
+		o.Level, o.Reason = rdma.CapabilityRejected, ""
+		s.fail("rdma_en3", "qp.rc.create", NotTried, 0)
+	}, "not known: rdma_en3: UC queue pairs cannot be used, and the other kind was not tried", []string{"rdma_en3 not_known"}},
+	{"no memory can be registered", linuxScene, func(s scene) { s.noMemory("mlx5_0", 14) },
+		"RDMA is not ready: what a connection needs cannot be made, ibv_reg_mr failed with errno 14 (EFAULT)", []string{"mlx5_0 not_ready"}},
 	{"INIT is refused", linuxScene, func(s scene) {
-		s.fail("mlx5_0", "qp.uc.init", Invalid, 22)
-		s.fail("mlx5_0", "qp.rc.init", Invalid, 22)
-	}, "RDMA is not ready: neither UC nor RC queue pairs can be used", []string{"mlx5_0 not_ready"}},
+		s.modify("mlx5_0", "qp.uc.init", 22)
+		s.modify("mlx5_0", "qp.rc.init", 22)
+	}, "RDMA is not ready: what a connection needs cannot be made, ibv_modify_qp failed with errno 22 (EINVAL)", []string{"mlx5_0 not_ready"}},
 	{"no library", linuxScene, func(s scene) { s.bare(); s.noLibrary("missing_file") }, "RDMA is not ready: the verbs library is missing", nil},
 	{"a library of which nothing is known", linuxScene, func(s scene) { s.bare(); s.noLibrary("unknown") }, "RDMA is not ready: the verbs library cannot be loaded", nil},
 	{"a library that lacks functions", linuxScene, func(s scene) {
@@ -215,7 +222,7 @@ func checkVerdict(t *testing.T, s scene, v *Verdict) {
 
 // Every document that raises a finding, and its near miss, has a sound verdict.
 func TestVerdictOfAllFindingCases(t *testing.T) {
-	cases := slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, readCases, dataCases, providerCases)
+	cases := slices.Concat(macCases, macNetworkCases, linuxCases, deviceCases, runCases, readCases, dataCases, providerCases, createCases)
 	if len(cases) < 100 {
 		t.Fatalf("%d cases", len(cases))
 	}
