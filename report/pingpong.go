@@ -59,6 +59,11 @@ func pingpongText(d *probe.Document, o *probe.Observation) string {
 	if times := roundTrip(o); times != "" {
 		text += ", round trip " + times
 	}
+	if rate, fast := o.Data["rate_bits_per_s"]; fast && o.Data["above_link_speed"] != nil {
+		if n, ok := whole64(rate); ok {
+			text += fmt.Sprintf("; warning: %.3g Gb/s is above the link's speed", float64(n)/1e9)
+		}
+	}
 	return text
 }
 
