@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (a *app) serve() *cobra.Command {
 
 func (a *app) runServe(c *cobra.Command, f *serveFlags) error {
 	base, err := a.options()
-	if err != nil {
+	if err = cmp.Or(err, f.check(c)); err != nil {
 		return err
 	}
 	o := probe.ServeOptions{Options: base, Listen: f.listen, Allow: f.allow, Once: f.once, Write: f.write, Sessions: f.sessions}
@@ -80,14 +81,25 @@ func (a *app) runServe(c *cobra.Command, f *serveFlags) error {
 	if c.Flags().Changed("gid-index") {
 		o.GIDIndex = &f.gidIndex
 	}
-	if c.Flags().Changed("timeout") && f.timeout <= 0 {
-		return &probe.UsageError{Text: fmt.Sprintf("--timeout %v: want more than 0", f.timeout)}
-	}
-	if f.sessions < 1 {
-		return &probe.UsageError{Text: fmt.Sprintf("--sessions %d: want 1 or more", f.sessions)}
-	}
 	o.Say = func(line string) { fmt.Fprintln(a.err, "rdmaprobe:", report.Clean(line)) }
 	o.Orderly = func() bool { return errors.Is(context.Cause(c.Context()), endedBy{syscall.SIGTERM}) }
 	d, err := probe.Serve(c.Context(), o)
 	return a.show(d, "serve", err)
+}
+
+// check refuses numbers that a given flag cannot have; the zero of one that was not
+// given is its default.
+func (f *serveFlags) check(c *cobra.Command) error {
+	given := c.Flags().Changed
+	switch {
+	case given("iters") && f.iters < 1:
+		return &probe.UsageError{Text: fmt.Sprintf("--iters %d: want at least 1", f.iters)}
+	case given("port") && f.port < 1:
+		return &probe.UsageError{Text: fmt.Sprintf("--port %d: ports are numbered from 1", f.port)}
+	case given("timeout") && f.timeout <= 0:
+		return &probe.UsageError{Text: fmt.Sprintf("--timeout %v: want more than 0", f.timeout)}
+	case f.sessions < 1:
+		return &probe.UsageError{Text: fmt.Sprintf("--sessions %d: want 1 or more", f.sessions)}
+	}
+	return nil
 }
