@@ -2,9 +2,9 @@ package probe
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rdmaprobe/rdma"
@@ -47,40 +47,52 @@ func gidNoIPv4Mapped(v *findingView) []findingHit {
 		if !dev.thunderbolt(v.h.OS) || !v.active(dev, p) || !v.gidLevel(dev, p, "gid.ipv4_mapped", rdma.CapabilityObservedZero) {
 			return
 		}
-		iface := v.iface(dev)
-		h := findingHit{
-			scope: dev.Name, ports: []int{p.Num},
-			message: "the port is ACTIVE, but its GID table has no IPv4-mapped entry: Thunderbolt RDMA addresses its peer by one, " +
-				"and it is there only while the interface " + printable(iface) + " has an IPv4 address",
-			remedy: v.addressRemedy(iface),
-			undo:   "`sudo ifconfig " + shellName(iface, "IFACE") + " inet ADDRESS -alias`",
-			seen:   keysOf(v.gidRows(dev, p, "gid.ipv4_mapped")...),
-		}
-		switch {
-		case v.oldThunderbolt():
-			h.undo = ""
-		case !v.mac():
-			h.undo = "`sudo ip addr del ADDRESS/30 dev " + shellName(iface, "IFACE") + "`"
-		}
-		if _, known := v.addresses(iface); known {
-			h.facts = append(h.facts, "host.interfaces."+iface+".addresses")
-		}
+		h := v.unmappedHit(v.iface(dev))
+		h.scope, h.ports, h.seen = dev.Name, []int{p.Num}, keysOf(v.gidRows(dev, p, "gid.ipv4_mapped")...)
 		hits = append(hits, h)
 	})
 	return hits
 }
 
-// addressRemedy is how a Thunderbolt interface gets an IPv4 address.
-func (v *findingView) addressRemedy(iface string) string {
+// unmappedHit words that a port has no IPv4-mapped GID: its interface has no IPv4
+// address, or has one that the provider did not take up.
+func (v *findingView) unmappedHit(iface string) findingHit {
+	name := "its interface"
+	if iface != "" {
+		name = "the interface " + printable(iface)
+	}
+	h := findingHit{message: "the port is ACTIVE, but its GID table has no IPv4-mapped entry: Thunderbolt RDMA addresses its peer by one, " +
+		"and it is there only while " + name + " has an IPv4 address"}
+	addresses, known := v.addresses(iface)
+	if known {
+		h.facts = []string{"host.interfaces." + iface + ".addresses"}
+	}
+	i := slices.IndexFunc(addresses, netip.Addr.Is4)
+	if i < 0 || v.oldThunderbolt() || !v.mac() {
+		h.remedy, h.undo = v.addressRemedy(iface)
+		return h
+	}
+	h.message += fmt.Sprintf("; it has %s, which the table does not show", addresses[i])
+	h.remedy = "an address that was set a moment ago takes a while to show; else unplug the Thunderbolt cable and plug it in again, or set the address anew. Restart the Mac if it stays"
+	if slices.ContainsFunc(slices.Collect(maps.Values(v.h.Bridges)), func(m []string) bool { return slices.Contains(m, iface) }) {
+		h.remedy = "take " + name + " out of the bridge that it is a member of, which keeps its address; else " + h.remedy
+	}
+	return h
+}
+
+// addressRemedy is how a Thunderbolt interface gets an IPv4 address, and how that is
+// taken back.
+func (v *findingView) addressRemedy(iface string) (remedy, undo string) {
 	name := shellName(iface, "IFACE")
 	switch {
 	case v.oldThunderbolt():
-		return "an address would make the entry, but not RDMA: the controller is the cause here"
+		return "an address would make the entry, but not RDMA: the controller is the cause here", ""
 	case v.mac():
 		return "give " + name + " a fixed IPv4 address, each link in a network of its own: System Settings > Network, the service of that port, TCP/IP, Manually; " +
-			"until the next restart also `sudo ifconfig " + name + " inet ADDRESS netmask 255.255.255.252 alias`. A self-assigned address takes minutes to come"
+				"until the next restart also `sudo ifconfig " + name + " inet ADDRESS netmask 255.255.255.252 alias`. A self-assigned address takes minutes to come",
+			"`sudo ifconfig " + name + " inet ADDRESS -alias`"
 	}
-	return "give " + name + " an IPv4 address: `sudo ip addr add ADDRESS/30 dev " + name + "`"
+	return "give " + name + " an IPv4 address: `sudo ip addr add ADDRESS/30 dev " + name + "`", "`sudo ip addr del ADDRESS/30 dev " + name + "`"
 }
 
 var selfAssigned = netip.MustParsePrefix("169.254.0.0/16")
@@ -122,16 +134,32 @@ func gidTableEmpty(v *findingView) []findingHit {
 		}
 		h := findingHit{
 			scope: dev.Name, ports: []int{p.Num}, message: fmt.Sprintf("port %d is ACTIVE and needs a GID to address a peer, but its GID table is empty", p.Num),
-			remedy: "bring up the device's network interface and give it an address; every address makes an entry",
-			seen:   keysOf(v.gidRows(dev, p, "gid.usable")...),
+			seen: keysOf(v.gidRows(dev, p, "gid.usable")...),
 		}
 		netdev, known := v.h.NetdevOfDevice[dev.Name]
-		if v.container() || known && netdev == nil || v.h.Netns != "" {
+		elsewhere := known && netdev == nil
+		iface := v.ifaceOf(dev, p)
+		addresses, read := v.addresses(iface)
+		name := shellName(iface, "NETDEV")
+		switch {
+		case elsewhere || v.container() && v.h.Netns != "host" || v.h.Netns != "" && v.h.Netns != "host":
 			h.message += " as seen from this network namespace"
 			h.remedy = "use the host's network (`--network host`), or a network plugin that moves the RDMA device's own interface, or one made for RDMA, into the namespace"
+		case len(addresses) > 0:
+			h.message += fmt.Sprintf(", although the interface %s has %s", printable(iface), addresses[0])
+			h.remedy = "take the interface down and up, which fills the table anew and interrupts its connections: `sudo ip link set " + name + " down; sudo ip link set " + name + " up`; " +
+				"reload the device's driver if it stays empty"
+		case iface != "":
+			h.remedy = "bring up the interface and give it an address; every address makes an entry: `sudo ip link set " + name + " up`, `sudo ip addr add ADDRESS/PREFIX dev " + name + "`"
+			h.undo = "`sudo ip addr del ADDRESS/PREFIX dev " + name + "`"
+		default:
+			h.remedy = "bring up the device's network interface and give it an address; every address makes an entry"
 		}
 		if known {
 			h.facts = append(h.facts, "host.netdev_of_device."+dev.Name)
+		}
+		if read {
+			h.facts = append(h.facts, "host.interfaces."+iface+".addresses")
 		}
 		if v.h.Netns != "" {
 			h.facts = append(h.facts, "host.netns")
@@ -151,12 +179,16 @@ func netdevWithoutAddress(v *findingView) []findingHit {
 	v.eachPort(func(dev *Device, p *Port) {
 		iface := v.ifaceOf(dev, p)
 		addresses, known := v.addresses(iface)
-		if !roce(dev, p) || !known || len(addresses) > 0 || v.idle(dev) {
+		kind, why := "RoCE", "its packets have no source, and data-path probes are not tried"
+		if dev.Transport == "iwarp" {
+			kind, why = "iWARP", "the connection manager has no address to connect from"
+		}
+		if !roce(dev, p) && dev.Transport != "iwarp" || !known || len(addresses) > 0 || v.idle(dev) {
 			return
 		}
 		h := findingHit{
 			scope: dev.Name, ports: []int{p.Num},
-			message: "the network interface " + printable(iface) + " of this RoCE device has no address: its packets have no source, and data-path probes are not tried",
+			message: "the network interface " + printable(iface) + " of this " + kind + " device has no address: " + why,
 			remedy: "give it an address before anything is sent: `sudo ip addr add ADDRESS/PREFIX dev " + shellName(iface, "NETDEV") + "`, " +
 				"and `sudo ip link set " + shellName(iface, "NETDEV") + " up`",
 			undo:  "`sudo ip addr del ADDRESS/PREFIX dev " + shellName(iface, "NETDEV") + "`",
@@ -176,7 +208,7 @@ func gidStale(v *findingView) []findingHit {
 		if !roce(dev, p) || !v.active(dev, p) {
 			return
 		}
-		stale, facts := []string{}, []string{}
+		stale, facts, own := []string{}, []string{}, ""
 		good, ok := v.goodIndex(dev, p)
 		for i := range p.GIDs {
 			g := &p.GIDs[i]
@@ -184,7 +216,7 @@ func gidStale(v *findingView) []findingHit {
 			if !gone {
 				continue
 			}
-			ok = ok && int64(g.Index) != good
+			ok, own = ok && int64(g.Index) != good, iface
 			stale = append(stale, fmt.Sprintf("index %d (%s)", g.Index, printable(g.GID)))
 			facts = union(facts, []string{"host.interfaces." + iface + ".addresses"})
 		}
@@ -193,8 +225,7 @@ func gidStale(v *findingView) []findingHit {
 		}
 		h := findingHit{
 			scope: dev.Name, ports: []int{p.Num}, message: "the GID table has entries for addresses that the interface does not have: " + sentence(stale),
-			remedy: "none of the entries is backed by an address: give the interface one and look again",
-			seen:   keysOf(v.gidRows(dev, p, "gid.usable")...), facts: facts,
+			remedy: v.refillRemedy(own), seen: keysOf(v.gidRows(dev, p, "gid.usable")...), facts: facts,
 		}
 		if ok {
 			h.remedy = fmt.Sprintf("use index %d; a restart of the interface refills the table", good)
@@ -202,6 +233,19 @@ func gidStale(v *findingView) []findingHit {
 		hits = append(hits, h)
 	})
 	return hits
+}
+
+// refillRemedy is what to do about a table of which the entry that programs choose
+// is left over.
+func (v *findingView) refillRemedy(iface string) string {
+	addresses, _ := v.addresses(iface)
+	own := slices.DeleteFunc(addresses, func(a netip.Addr) bool { return a.IsLinkLocalUnicast() })
+	if len(own) == 0 {
+		return "none of the entries that programs choose is backed by an address: give the interface " + printable(iface) + " one and look again"
+	}
+	name := shellName(iface, "NETDEV")
+	return fmt.Sprintf("take %s down and up, so that the table is filled with the address that it has (%s); that interrupts its connections: ", printable(iface), own[0]) +
+		"`sudo ip link set " + name + " down; sudo ip link set " + name + " up`"
 }
 
 // staleOf tells whether the interface of an entry is known not to have its
@@ -303,53 +347,4 @@ func peerGIDType(peer PeerFacts, wanted string) string {
 		}
 	}
 	return other
-}
-
-func configuredGIDIndexEmpty(v *findingView) []findingHit {
-	names := []string{}
-	for name := range v.h.Env {
-		if strings.HasSuffix(name, "GID_INDEX") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	var hits []findingHit
-	v.eachPort(func(dev *Device, p *Port) {
-		if p.LinkLayer == "infiniband" || !v.active(dev, p) || !v.gidLevel(dev, p, "gid.usable", rdma.CapabilityConfirmed) {
-			return
-		}
-		for _, name := range names {
-			n, err := strconv.ParseInt(strings.TrimSpace(v.h.Env[name]), 10, 32)
-			if err != nil || n < 0 || gidAt(p, n) != nil || v.excludedByNCCL(name, dev.Name) {
-				continue
-			}
-			h := findingHit{
-				scope: dev.Name, ports: []int{p.Num}, message: fmt.Sprintf("%s=%d points at an empty slot of the GID table of port %d", printable(name), n, p.Num),
-				remedy: "unset " + printable(name) + " and let the program choose: the table is filled anew on link events, so no index is fixed",
-				seen:   keysOf(v.gidRows(dev, p, "gid.usable")...), facts: []string{"host.env." + name, "devices"},
-			}
-			if good, ok := v.liveIndex(dev, p); ok {
-				h.message += fmt.Sprintf("; the usable entry is now %d", good)
-				h.remedy += fmt.Sprintf("; until the table changes again %s=%d works", printable(name), good)
-			}
-			hits = append(hits, h)
-		}
-	})
-	return hits
-}
-
-// excludedByNCCL tells whether NCCL_IB_HCA keeps NCCL off a device: a list of
-// name prefixes, exact names after "=", or what to leave out after "^".
-func (v *findingView) excludedByNCCL(name, device string) bool {
-	hca := v.h.Env["NCCL_IB_HCA"]
-	if hca == "" || !strings.HasPrefix(name, "NCCL_") {
-		return false
-	}
-	hca, not := strings.CutPrefix(hca, "^")
-	hca, exact := strings.CutPrefix(hca, "=")
-	matched := slices.ContainsFunc(strings.Split(hca, ","), func(e string) bool {
-		e, _, _ = strings.Cut(strings.TrimSpace(e), ":")
-		return e != "" && (e == device || !exact && strings.HasPrefix(device, e))
-	})
-	return matched == not
 }

@@ -99,7 +99,7 @@ var linuxPages = []findingPage{
 	},
 	{
 		code:    "netdev_without_address",
-		meaning: "A RoCE device sends over a network interface, and this one has no address at all. On old kernels a data-path test in this state has frozen the whole machine.",
+		meaning: "A RoCE device sends over a network interface, an iWARP one is connected by its address, and this interface has no address at all. On old kernels a data-path test in this state has frozen the whole machine.",
 		concluded: "From the device's interface and its addresses, both known. Data-path probes are then not tried. " +
 			"A device that is not in use while another one is ACTIVE is left out.",
 		do:      "Give the interface an address.",
@@ -110,7 +110,7 @@ var linuxPages = []findingPage{
 		code: "configured_gid_index_empty",
 		meaning: "A variable in the environment fixes the GID index that a program uses, and that slot of the table is empty now. " +
 			"The table is filled anew on link events, so an index that worked yesterday may be another one today.",
-		concluded: "From variables that end in GID_INDEX and the GID tables of the ACTIVE ports that need one. Devices that NCCL_IB_HCA leaves out are not looked at for NCCL's.",
+		concluded: "From variables that end in GID_INDEX and the GID tables of the ACTIVE ports that need one. Devices that NCCL_IB_HCA or UCX_NET_DEVICES leaves out are not looked at for that program's.",
 		do:        "Unset the variable; most programs choose well by themselves.",
 		verify:    "`rdmaprobe devices` shows an entry at the index, or the variable is gone.",
 		sources:   []string{"https://github.com/NVIDIA/nccl/issues/1333", "https://github.com/NVIDIA/nccl/issues/2157"},

@@ -102,20 +102,6 @@ func TestOnLink(t *testing.T) {
 	}
 }
 
-func TestExcludedByNCCL(t *testing.T) {
-	for hca, want := range map[string]bool{
-		"": false, "mlx5": false, "mlx5_0": false, "mlx5_0:1": false, "=mlx5_0": false, "=mlx5": true, "mlx4": true, "^mlx5_0": true, "^=mlx5_1": false, "mlx4,mlx5_0:1": false,
-	} {
-		v := newFindingView(&Document{Host: &hostfacts.Host{Env: map[string]string{"NCCL_IB_HCA": hca}}}, FindingContext{})
-		if got := v.excludedByNCCL("NCCL_IB_GID_INDEX", "mlx5_0"); got != want {
-			t.Errorf("NCCL_IB_HCA=%s leaves mlx5_0 out: %v, want %v", hca, got, want)
-		}
-		if v.excludedByNCCL("UCX_IB_GID_INDEX", "mlx5_0") {
-			t.Errorf("NCCL_IB_HCA=%s rules UCX", hca)
-		}
-	}
-}
-
 func TestFailedRTRInTheKernelLog(t *testing.T) {
 	for line, want := range map[string]bool{
 		"AppleThunderboltRDMA: Failed INIT->RTR": true, "failed transition INIT → RTR (60)": true, "INIT->RTR done": false, "Failed to start": false,
