@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -66,7 +67,7 @@ func (s *session) run() error {
 			s.streamDevices(devices, asked)
 			s.probe, s.device, s.now = "", "", nil
 		}
-		return l.Close()
+		return free(l)
 	}
 	row, ok := rowOf(s.req.Task)
 	if !ok {
@@ -94,11 +95,20 @@ func (s *session) probeOne(row *tableRow, load func() (*rdma.Library, error)) er
 		if d.Name == s.req.Device {
 			s.dev = d
 			row.run(s)
-			return l.Close()
+			return free(l)
 		}
 	}
 	s.skip(Precondition, noLongerListed, s.req.Port, append([]string{"dev.open"}, row.ids(s.req)...)...)
-	return l.Close()
+	return free(l)
+}
+
+// free gives a list back. A library that has no function for it keeps it: that is
+// told of by lib.symbols, and the process ends here.
+func free(l *rdma.DeviceList) error {
+	if err := l.Close(); !errors.Is(err, rdma.ErrSymbolUnavailable) {
+		return err
+	}
+	return nil
 }
 
 // use installs the library and lets it tell the parent what it calls.

@@ -22,7 +22,10 @@ type connection struct {
 }
 
 // stageError says which stage failed on the way; its row has been sent.
-type stageError struct{ why string }
+type stageError struct {
+	why    string
+	reason Reason // of what needed it
+}
 
 func (e *stageError) Error() string { return e.why }
 
@@ -40,7 +43,11 @@ func (s *session) connect(size int) (*connection, error) {
 	}
 	near, err := s.newWireEnd(t, qp, cq, pd, size)
 	if err != nil {
-		return nil, s.stopAt("memory for messages: " + err.Error())
+		stopped := s.stopAt("memory for messages: " + err.Error())
+		if errors.Is(err, rdma.ErrSymbolUnavailable) {
+			stopped = &stageError{err.Error(), SymbolMissing}
+		}
+		return nil, stopped
 	}
 	c := &connection{near: near}
 	if err := s.describeNear(near); err != nil {
@@ -54,7 +61,7 @@ func (s *session) connect(size int) (*connection, error) {
 	c.mtu = min(near.info.MTU, c.peer.MTU)
 	if why := s.ready(c); why != "" {
 		c.remote.fail("its queue pair could not be connected")
-		return nil, &stageError{why}
+		return nil, &stageError{why, Precondition}
 	}
 	if err := s.barrier(c); err != nil {
 		return nil, err
@@ -65,7 +72,7 @@ func (s *session) connect(size int) (*connection, error) {
 // stopAt sends the rows of the transitions that are not come to, and says why.
 func (s *session) stopAt(why string) error {
 	s.skip(Precondition, why, s.req.Port, s.req.Data.Type.steps("rtr", "rts")...)
-	return &stageError{why}
+	return &stageError{why, Precondition}
 }
 
 // peerOnly keeps an error that is the other host's, and no other.
@@ -80,6 +87,9 @@ func peerOnly(err error) error {
 // peer that cannot be reached, or that gave up, is told as such.
 func (s *session) noConnection(err error, ids ...string) {
 	reason, detail := Precondition, "there is no connection: "+err.Error()
+	if at := (*stageError)(nil); errors.As(err, &at) {
+		reason = at.reason
+	}
 	if p := (*peerError)(nil); errors.As(err, &p) {
 		detail = "the other end: " + p.Error()
 		if said := (*peer.RemoteError)(nil); !errors.As(err, &said) {

@@ -51,6 +51,12 @@ func (s *session) notify(ch rdma.RDMACompChannel, cq rdma.RDMACQ) {
 		r.confirmed("ibv_req_notify_cq", Return{Number: int64(rc)}, nil)
 		return
 	}
+	const ack = "ibv_ack_cq_events"
+	if !s.lib.Has(ack) { // a queue whose event was taken is not destroyed before that
+		r.o.Call, r.o.FailureClass = ack, rdma.FailureSymbolUnavailable
+		r.unknown(SymbolMissing, "the library has no "+ack+": no event was raised, since none could be acknowledged")
+		return
+	}
 	if err := s.flush(cq); err != nil {
 		r.set("event", "not tried: "+err.Error())
 		r.confirmed("ibv_req_notify_cq", Return{Number: int64(rc)}, nil)
@@ -73,7 +79,7 @@ func (s *session) notify(ch rdma.RDMACompChannel, cq rdma.RDMACQ) {
 		return
 	}
 	if err := rdma.IbvAckCqEvents(cq, 1); err != nil {
-		r.fail("ibv_ack_cq_events", err)
+		r.fail(ack, err)
 		return
 	}
 	r.set("event", "arrived")
