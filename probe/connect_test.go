@@ -101,26 +101,29 @@ func TestFailedStageIsNotTriedAgain(t *testing.T) {
 }
 
 // A size for which no time was left was not tried: the messages of the one before
-// it came back, so that nobody is said to be silent.
+// it came back, so that nobody is said to be silent, and its row stays the evidence.
 func TestSizesWithoutTime(t *testing.T) {
 	t.Parallel()
 	m := newLinux(t)
 	m.timeout = short
 	m.rules(0, "ibv_poll_cq", object{"when": object{"qp_type": "UC"}, "lose_every": 3})
 	d := m.probe(func(o *Options) {
-		o.Devices, o.More, o.Sizes, o.Store = []string{"mlx5_0"}, []string{"pingpong"}, []int{64, 128}, noStore
+		o.Devices, o.More, o.Sizes = []string{"mlx5_0"}, []string{"pingpong"}, []int{64, 128}
 	})
 	if o := d.Observations[slices.IndexFunc(d.Observations, func(o Observation) bool { return o.ID == "pingpong.uc" })]; o.Reason != NoCompletion {
 		t.Errorf("the first size: %q, %s", o.Reason, o.Detail)
 	}
 	o := rowFor(t, d, "mlx5_0", "pingpong.uc")
-	if n, _ := dataInt(o.Params, "size"); n != 128 || o.Reason != Timeout || !strings.Contains(o.Detail, "no message of this size was sent") {
+	if n, _ := dataInt(o.Params, "size"); n != 128 || o.Reason != NotTried || !strings.Contains(o.Detail, "no message of this size was sent") {
 		t.Errorf("the second size: %q, %s, %v", o.Reason, o.Detail, o.Params)
 	}
 	for _, f := range d.Findings {
 		if f.Code != "uc_message_loss" {
 			t.Errorf("finding %s: %s", f.Code, f.Message)
 		}
+	}
+	if o := rowFor(t, m.report(nil), "mlx5_0", "pingpong.uc"); o.Reason != NoCompletion {
+		t.Errorf("on record: %q, %s", o.Reason, o.Detail)
 	}
 }
 
@@ -148,6 +151,16 @@ func TestRefusedTransitionIsFound(t *testing.T) {
 		}
 		if len(got) != 1 || !strings.HasPrefix(got[0], tt.code+": ") || !strings.Contains(got[0], tt.says) {
 			t.Errorf("%s with %q: %q", tt.to, tt.errno, got)
+		}
+	}
+}
+
+// More sizes than a task may name are refused before anything is opened.
+func TestTooManySizes(t *testing.T) {
+	for n, ok := range map[int]bool{1: true, 64: true, 65: false} {
+		o := Options{Sizes: slices.Repeat([]int{64}, n)}
+		if err := o.check(); (err == nil) != ok {
+			t.Errorf("%d sizes: %v", n, err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ type exchange struct {
 	count, verified int64
 	lost            int64 // sent and waited for in vain
 	known           bool  // the counts were recorded
-	cut             bool  // the deadline came while messages went through, or before one was sent, and none was lost
+	cut             bool  // the deadline came while messages went through, and none was lost
 }
 
 func exchangeOf(o *Observation) exchange {
@@ -27,8 +27,7 @@ func exchangeOf(o *Observation) exchange {
 	if e.lost = lost; !told {
 		e.lost = e.count - e.verified
 	}
-	sent, counted := dataInt(o.Data, "sent")
-	e.cut = e.known && told && lost == 0 && (e.verified > 0 || counted && sent == 0) && o.Reason == Timeout && outcomeOf(o) == guard.Completed
+	e.cut = e.known && told && lost == 0 && e.verified > 0 && o.Reason == Timeout && outcomeOf(o) == guard.Completed
 	return e
 }
 

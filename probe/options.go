@@ -130,6 +130,9 @@ func (o *Options) checkData() error {
 			return usagef("--size %d: want 1 byte to 16 MiB", n)
 		}
 	}
+	if len(o.Sizes) > peer.MaxSizes {
+		return usagef("--size: %d sizes are named, and a run takes at most %d", len(o.Sizes), peer.MaxSizes)
+	}
 	if o.Iterations < 1 || o.Iterations > maxIterations {
 		return usagef("--iters %d: want 1 to %d", o.Iterations, maxIterations)
 	}

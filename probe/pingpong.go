@@ -64,7 +64,7 @@ func probePingpong(s *session) {
 	for i, size := range d.Sizes {
 		r := s.beginData(id, s.dataParams(c, size))
 		if why, detail := s.ended(); why != "" && i > 0 {
-			r.noTime(why, detail, size, d.Iterations)
+			r.noTime(why, detail)
 			continue
 		}
 		p := s.newPingpong(c, size, seq)

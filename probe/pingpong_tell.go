@@ -55,13 +55,12 @@ func (p *pingpong) tell(r *row, err error) {
 }
 
 // noTime finishes the row of a size of which nothing was sent: the sizes before it
-// took the time, or the run is over.
-func (r *row) noTime(why Reason, detail string, size, count int) {
-	r.o.Data = map[string]any{"count": count, "verified": 0, "lost": 0, "sent": 0, "size": size}
+// took the time, or the run is over. It is no evidence, and replaces none.
+func (r *row) noTime(why Reason, detail string) {
 	if detail += ": no message of this size was sent"; why == Timeout {
 		detail += "; a longer --timeout leaves time for it"
 	}
-	r.unknown(why, detail)
+	r.unknown(NotTried, detail)
 }
 
 // whichWay says what the other host's end saw of messages one of which is wrong

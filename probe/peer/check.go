@@ -125,7 +125,7 @@ func (t Task) Check() error {
 	switch {
 	case t.Type != "uc" && t.Type != "rc":
 		return invalid("queue pair type %.20q", t.Type)
-	case len(t.Sizes) < 1 || len(t.Sizes) > maxSizes:
+	case len(t.Sizes) < 1 || len(t.Sizes) > MaxSizes:
 		return invalid("%d sizes", len(t.Sizes))
 	case t.Iterations < 1 || t.Iterations > maxCount:
 		return invalid("%d iterations", t.Iterations)

@@ -185,7 +185,7 @@ const (
 const (
 	maxPorts   = 256
 	maxText    = 200
-	maxSizes   = 64
+	MaxSizes   = 64 // of messages, in one task
 	maxSize    = 16 << 20
 	maxCount   = 100_000_100 // the largest --iters and its warm-up
 	maxTimeout = 25 * time.Hour

@@ -107,7 +107,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"no sizes":            task(func(v *Task) { v.Sizes = nil }),
 		"size 0":              task(func(v *Task) { v.Sizes = []int{0} }),
 		"huge size":           task(func(v *Task) { v.Sizes = []int{maxSize + 1} }),
-		"too many sizes":      task(func(v *Task) { v.Sizes = make([]int, maxSizes+1) }),
+		"too many sizes":      task(func(v *Task) { v.Sizes = make([]int, MaxSizes+1) }),
 		"no iterations":       task(func(v *Task) { v.Iterations = 0 }),
 		"huge iterations":     task(func(v *Task) { v.Iterations = maxCount + 1 }),
 		"no timeout":          task(func(v *Task) { v.Timeout = 0 }),
