@@ -102,7 +102,11 @@ func (r *run) begin() {
 	if r.store == nil {
 		return
 	}
-	lr, err := r.store.Begin(runBody{Tool: r.doc.Tool, Run: r.doc.Run, Provider: r.doc.Provider, Host: r.facts})
+	lr, err := r.store.Begin(func(lr *ledger.Run) any {
+		info := r.doc.Run
+		info.ID, info.Seq = lr.ID, lr.N
+		return runBody{Tool: r.doc.Tool, Run: info, Provider: r.doc.Provider, Host: r.facts}
+	})
 	r.store = nil
 	if err != nil {
 		r.onlyRead(notKept, err)

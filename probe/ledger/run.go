@@ -27,7 +27,7 @@ type Run struct {
 
 // Begin starts a run: it takes a lock that lasts as long as the run, gives it
 // the next number and writes its run record with body, which is anything that
-// encoding/json encodes.
+// encoding/json encodes, or a func(*Run) any that makes it of the run's id and number.
 func (s *Store) Begin(body any) (*Run, error) {
 	unlock, err := lockWriters(s.path, s.invoker)
 	if err != nil {
@@ -60,6 +60,9 @@ func (s *Store) Begin(body any) (*Run, error) {
 // begin takes the run's lock and writes its first record.
 func (r *Run) begin(body any) error {
 	s := r.store
+	if of, ok := body.(func(*Run) any); ok {
+		body = of(r)
+	}
 	line, err := r.encode(KindRun, r.StartedAt, body)
 	if err != nil {
 		return err
