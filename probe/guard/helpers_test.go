@@ -85,6 +85,14 @@ var (
 		<-c.Context().Done()
 		must(c.Done(context.Cause(c.Context()).Error()))
 	})
+	_ = child("leaves its group", func(c *Child) {
+		inCall(c, 4, 9)
+		theirs, err := syscall.Getpgid(os.Getppid())
+		must(err)
+		must(syscall.Setpgid(0, theirs))
+		must(c.Send("observation", os.Getpid()))
+		select {}
+	})
 	_ = child("too large", func(c *Child) {
 		err := c.Send("observation", strings.Repeat("x", maxLine))
 		must(c.Done(err != nil))

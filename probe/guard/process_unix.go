@@ -139,8 +139,15 @@ func (p *process) close() {
 	p.page.close()
 }
 
-// signal reaches the child's whole group.
-func (p *process) signal(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
+// signal reaches the child's whole group, and the child where the library has moved
+// it to another one.
+func (p *process) signal(sig syscall.Signal) {
+	pid := p.cmd.Process.Pid
+	_ = syscall.Kill(-pid, sig)
+	if group, err := syscall.Getpgid(pid); err == nil && group != pid {
+		_ = p.cmd.Process.Signal(sig) // which knows whether it was reaped
+	}
+}
 
 // childEnv adds to env what the guard depends on: how the Go runtime of the
 // child announces a crash. A user's GOTRACEBACK=crash would end it by a signal

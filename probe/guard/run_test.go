@@ -186,6 +186,20 @@ func TestDeadlineOfASlowStart(t *testing.T) {
 	}
 }
 
+// A child that is in another group than it was started in, as a library can bring
+// about, is ended all the same.
+func TestChildInAnotherGroup(t *testing.T) {
+	s := brisk.as("leaves its group")
+	s.Soft = time.Second
+	res, got := runChild(t, s)
+	if len(got) != 1 {
+		t.Fatalf("it did not leave: %+v, messages %q", res, got)
+	}
+	if res.Outcome != TimedOut || res.Alive || ProcessAlive(res.PID) {
+		t.Errorf("%+v", res)
+	}
+}
+
 // A child that somebody stopped is continued when it has to end, and ends in order.
 func TestStopped(t *testing.T) {
 	if runtime.GOOS == "freebsd" {
