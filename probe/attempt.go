@@ -163,10 +163,14 @@ func (a *attempt) lost(device, word string, port int, ids []string) []Observatio
 
 // call is the provider call in which the child ended, "" for none. The page that it
 // shares knows: the calls of messages are not announced. Where the library has
-// destroyed that, the last announced call is as near as can be known.
+// destroyed that, the last announced call is as near as can be known. The page is of
+// a library that is loaded: that it is being loaded is known by the announcement.
 func (a *attempt) call() string {
-	if a.result.InCall {
+	switch {
+	case a.result.InCall:
 		return cmp.Or(a.result.Verb, a.last.Verb)
+	case a.last.Verb == loading && !a.saw(a.last.ID, a.last.Device, 0):
+		return loading
 	}
 	return ""
 }

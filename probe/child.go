@@ -78,6 +78,8 @@ func (s *session) run() error {
 
 // probeOne finds the device again and runs one row of the table on it.
 func (s *session) probeOne(row *tableRow, load func() (*rdma.Library, error)) error {
+	s.begin("dev.open", 0, nil)
+	s.announce(loading)
 	lib, err := load()
 	if err != nil {
 		s.skip(LibraryMissing, err.Error(), s.req.Port, row.ids(s.req)...)

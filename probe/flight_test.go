@@ -76,3 +76,18 @@ func TestRowInFlightOfSeveralSizes(t *testing.T) {
 		t.Errorf("after the second size: %s", o.ID)
 	}
 }
+
+// A library's constructor runs while it is loaded, before there is a page that tells
+// of calls: the call is known by what was announced, until its row is there.
+func TestLoadInFlight(t *testing.T) {
+	for _, id := range []string{"lib.load", "dev.open"} {
+		a := &attempt{result: guard.Result{Outcome: guard.TimedOut, PID: 7}, last: callMessage{Verb: loading, ID: id, Device: "mlx5_0"}}
+		if o := a.lost("mlx5_0", "mr", 1, []string{id, "mr.register"})[0]; o.ID != id || o.Call != loading || !strings.Contains(o.Detail, "in dlopen, which had not returned") {
+			t.Errorf("%s in %q: %s", o.ID, o.Call, o.Detail)
+		}
+		a.rows = []Observation{{ID: id, Device: "mlx5_0", Level: rdma.CapabilityConfirmed}}
+		if o := a.lost("mlx5_0", "mr", 1, []string{id, "mr.register"})[0]; o.Call != "" {
+			t.Errorf("after %s: in %q", id, o.Call)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func describeListed(d rdma.Device) listedDevice {
 // load is the row lib.load.
 func (s *session) load(load func() (*rdma.Library, error)) (*rdma.Library, bool) {
 	r := s.begin("lib.load", 0, nil)
-	s.announce("dlopen")
+	s.announce(loading)
 	lib, err := load()
 	if err != nil {
 		l := Library{Asked: s.asked(), Error: err.Error(), Symbols: map[string]bool{}}
@@ -75,9 +75,12 @@ func (s *session) load(load func() (*rdma.Library, error)) (*rdma.Library, bool)
 	}
 	s.use(lib)
 	_ = s.child.Send(msgLibrary, Library{Asked: s.asked(), Path: lib.Path(), ID: lib.ID(), Loaded: true, Symbols: lib.Symbols()})
-	r.confirmed("dlopen", nonNull, nil)
+	r.confirmed(loading, nonNull, nil)
 	return lib, true
 }
+
+// loading is the call in which a library's constructors run.
+const loading = "dlopen"
 
 // asked is what dlopen was asked for.
 func (s *session) asked() string {

@@ -5,6 +5,7 @@ package faulttest
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"syscall"
@@ -93,6 +94,22 @@ func rowsOf(d *probe.Document, device string) map[key]*probe.Observation {
 		}
 	}
 	return rows
+}
+
+// once checks that no row is told twice; a teardown may fail after it succeeded.
+func (o *outcome) once(t *testing.T) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, r := range o.doc.Observations {
+		k := fmt.Sprintln(r.Device, r.Probe, r.ID, r.Port, string(mustJSON(r.Params)))
+		if r.ID == "teardown" {
+			k += string(r.Level)
+		}
+		if seen[k] {
+			t.Errorf("%s %s %s stands there twice: %s (%s)", r.Device, r.Probe, r.ID, r.Level, r.Reason)
+		}
+		seen[k] = true
+	}
 }
 
 // checkOthers looks at the faulty device's other rows: every id has one, and none

@@ -214,6 +214,7 @@ func (c trial) run(t *testing.T, healthy *baselines, w want) {
 	o := c.probe(t, p, path, w)
 	alive, held := c.alive(t, o, w)
 	o.leftovers(t, alive, held)
+	o.once(t)
 	c.checkRow(t, o.doc, base, w)
 	c.checkOthers(t, o.doc, base, w)
 	c.checkNeighbour(t, o.doc, base, w)

@@ -32,6 +32,7 @@ type nativeCell struct {
 // nativeCalls are what the library has and a probe of regions and queue pairs
 // calls, or a listing that reads the devices, each with the row that it is for.
 var nativeCalls = []struct{ call, id, word string }{
+	{dlopen, "lib.load", "list"},
 	{"ibv_get_device_list", "dev.enumerate", "list"},
 	{"ibv_get_device_name", "dev.enumerate", "list"},
 	{"ibv_get_device_guid", "dev.enumerate", "list"},
@@ -52,6 +53,7 @@ var nativeCalls = []struct{ call, id, word string }{
 	{"ibv_destroy_qp", "teardown", "uc"},
 	{"ibv_destroy_cq", "teardown", "uc"},
 
+	{dlopen, "lib.load", surveying},
 	{"ibv_get_device_list", "dev.enumerate", surveying},
 	{"ibv_get_device_name", "dev.enumerate", surveying},
 	{"ibv_get_device_guid", "dev.enumerate", surveying},
@@ -72,7 +74,7 @@ var nativeFaults = []struct {
 	{"dies", []string{"crash", "jump", "trap", "abort", "exit", "_exit", "recurse", "exec"}, dies(nil, point{})},
 	{"hangs", []string{"hang", "hang_term", "spin", "stop", "thread"}, want{level: rdma.CapabilityUnknown, reason: probe.Timeout, outcome: guard.TimedOut}},
 	{"noise", []string{"gibibyte", "fd3", "scribble", "signals"}, unharmed(nil, point{})},
-	{"grandchild", []string{"grandchild", "daemon"}, unharmed(nil, point{})},
+	{"grandchild", []string{"grandchild", "daemon", "twin"}, unharmed(nil, point{})},
 }
 
 func nativeCells() []nativeCell {
@@ -94,6 +96,7 @@ func (c nativeCell) run(t *testing.T, library string) {
 	o := c.probe(t, p, library, number)
 	p.endDaemon(t, c.fault == "daemon")
 	o.leftovers(t, nil, "")
+	o.once(t)
 	switch {
 	case c.want.same:
 		o.confirms(t, "bad"+number, c.ids())
@@ -116,7 +119,10 @@ func (c nativeCell) run(t *testing.T, library string) {
 }
 
 // listing tells that the call is of no device.
-func (c nativeCell) listing() bool { return slices.Contains(listing, c.call) }
+func (c nativeCell) listing() bool { return c.call == dlopen || slices.Contains(listing, c.call) }
+
+// dlopen is when the library's constructor runs.
+const dlopen = "dlopen"
 
 // ids are what the run confirms on a device without a fault.
 func (c nativeCell) ids() []string {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"rdmaprobe/rdma"
@@ -23,6 +24,7 @@ var (
 // Child is this process as the child of a Run. Its methods may be called from
 // any goroutine.
 type Child struct {
+	pid     int // of the process that entered: a library may make copies of it
 	nonce   string
 	request []byte
 	clock   *clock
@@ -56,8 +58,13 @@ func (c *Child) Mark() *rdma.CallMark { return c.mark }
 
 // Send passes one message to the parent; body is encoded as JSON, up to 1 MiB.
 // It fails when the parent is gone or has stopped listening; a child in that
-// state still has to destroy what it made.
+// state still has to destroy what it made. A copy of the process, which a library
+// has made by a fork(2) that returns twice, ends here: what it says would be heard as
+// the child's, and what it does would be done to the child's objects.
 func (c *Child) Send(typ string, body any) error {
+	if os.Getpid() != c.pid {
+		syscall.Exit(copyExit)
+	}
 	b, err := encodeMessage(c.nonce, typ, body)
 	if err != nil {
 		return err
@@ -69,6 +76,9 @@ func (c *Child) Send(typ string, body any) error {
 	}
 	return nil
 }
+
+// copyExit is the status of such a copy. Only the library could wait for it.
+const copyExit = 3
 
 // Done sends the result, which makes the run Completed. The process should exit
 // next: it has a second.

@@ -37,7 +37,7 @@ func Enter() (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Child{nonce: h.Nonce, request: request, clock: newClock(h.left(), h.Soft), mark: shared.mark(), write: writeMessage}
+	c := &Child{pid: os.Getpid(), nonce: h.Nonce, request: request, clock: newClock(h.left(), h.Soft), mark: shared.mark(), write: writeMessage}
 	if h.Conn {
 		c.conn = os.NewFile(fdConn, "connection")
 	}

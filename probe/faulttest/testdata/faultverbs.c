@@ -1,5 +1,5 @@
 // A verbs library of two devices, one of which has the fault that the environment
-// names: FAULT_CALL=ibv_reg_mr FAULT=crash. FAULT_DEVICE ends the devices' names:
+// names: FAULT_CALL=ibv_reg_mr FAULT=crash; FAULT_CALL=dlopen is in its constructor. FAULT_DEVICE ends the devices' names:
 // their locks are the machine's. SLOW=ibv_query_port makes that call of either
 // device take SLOW_MS milliseconds. It has the layout of infiniband/verbs.h
 // as far as rdmaprobe looks, and no device behind it.
@@ -56,6 +56,8 @@ static void disturb(const char *fault)
 		for (int sig = 1; sig < 32; sig++)
 			signal(sig, SIG_DFL);
 	}
+	if (!strcmp(fault, "twin") && fork()) // a copy of the process, which goes on from here before this one does
+		usleep(100000);
 	if (!strcmp(fault, "grandchild") || !strcmp(fault, "daemon")) {
 		int away[2];
 		char none;
@@ -141,6 +143,8 @@ static int strikes(struct context *c, const char *call)
 	}
 	return !strcmp(fault, "null") ? NIL : !strcmp(fault, "junk") ? JUNK : !strcmp(fault, "offset") ? OFFSET : NONE;
 }
+
+__attribute__((constructor)) static void load(void) { strikes(NULL, "dlopen"); }
 
 static int result(int f) { return f == NIL ? -1 : f == JUNK ? -559038737 : EOPNOTSUPP; }
 
