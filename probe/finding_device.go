@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rdmaprobe/probe/hostfacts"
 	"rdmaprobe/rdma"
 )
 
@@ -30,11 +31,13 @@ func portDown(v *findingView) []findingHit {
 		}
 		var down []string
 		var ports []int
+		var remedies []string
 		for j := range dev.Ports {
 			p := &dev.Ports[j]
 			if s := v.state(dev, p); s != "" && s != stateActive {
 				down = append(down, fmt.Sprintf("port %d is %s", p.Num, portWords(s, p.PhysState)))
 				ports = append(ports, p.Num)
+				remedies = union(remedies, []string{v.portDownRemedy(dev, p)})
 			}
 		}
 		if len(down) == 0 {
@@ -42,7 +45,7 @@ func portDown(v *findingView) []findingHit {
 		}
 		h := findingHit{
 			scope: dev.Name, ports: ports, message: sentence(down) + ", not ACTIVE: nothing can be sent there",
-			remedy: v.portDownRemedy(dev), seen: keysOf(v.of(dev.Name, "port.state")...),
+			remedy: strings.Join(remedies, "; "), seen: keysOf(v.of(dev.Name, "port.state")...),
 		}
 		if len(h.seen) == 0 {
 			h.facts = []string{"devices"}
@@ -82,27 +85,59 @@ func (v *findingView) portBlocks(dev *Device) bool {
 }
 
 // portDownRemedy fits the kind of link.
-func (v *findingView) portDownRemedy(dev *Device) string {
-	switch linkKind(dev) {
-	case "thunderbolt":
-		iface := v.iface(dev)
-		connected, known := v.connected(iface)
-		switch {
-		case v.oldThunderbolt():
-			return "nothing on the port: a Thunderbolt 4 controller never makes it ACTIVE"
-		case known && !connected:
-			return "nothing is connected to " + printable(iface) + ": plug in the cable to the other machine"
-		case known:
-			return "the link to the peer is there: run `rdmaprobe doctor` on the peer too, since the port becomes ACTIVE only when both ends have RDMA enabled and run the same OS build"
-		}
-		return "check the cable, and that the other machine is on and has RDMA enabled; both ends need the same OS build"
-	case "infiniband":
+func (v *findingView) portDownRemedy(dev *Device, p *Port) string {
+	switch {
+	case dev.thunderbolt(v.h.OS):
+		return v.thunderboltDownRemedy(dev)
+	case p.LinkLayer == "infiniband" && p.PhysState == "link_up":
+		return "the link is there, and a subnet manager takes a port to ACTIVE: see that the one of this fabric runs and reaches this port (`sudo sminfo`)"
+	case p.LinkLayer == "infiniband":
 		return "check cable and switch port; a port that trains but does not become ACTIVE waits for a subnet manager"
 	}
-	if iface := v.iface(dev); iface != "" {
+	if iface := v.ifaceOf(dev, p); iface != "" {
 		return "bring up the interface " + printable(iface) + " (`sudo ip link set " + shellName(iface, "IFACE") + " up`), and check cable, switch port and peer"
 	}
 	return "bring up the device's network interface, and check cable, switch port and peer"
+}
+
+// thunderboltDownRemedy goes from what this Mac cannot change to what is left.
+func (v *findingView) thunderboltDownRemedy(dev *Device) string {
+	iface := v.iface(dev)
+	connected, known := v.connected(iface)
+	switch {
+	case v.oldThunderbolt():
+		return fmt.Sprintf("nothing on the port: a Thunderbolt %d controller never makes it ACTIVE", v.h.Thunderbolt.Generation)
+	case v.h.RDMACtl == "disabled":
+		return "RDMA is off on this Mac, and no port becomes ACTIVE before it is enabled"
+	case known && !connected:
+		return "nothing is connected to " + printable(iface) + ": plug in the cable to the other machine"
+	case known && v.studioPort(iface):
+		return "nothing on this port, which carries no RDMA on a Mac Studio: move the cable to another one"
+	case known && v.linkOf(iface, oldPeer):
+		return "nothing on this Mac: the controllers of the machine at the other end are older than Thunderbolt 5, and the port never becomes ACTIVE with it"
+	case known && v.linkOf(iface, slowLink):
+		return "mend the link first: it is slower than Thunderbolt 5"
+	case known:
+		return "the link to the peer is there: run `rdmaprobe doctor` on the peer too, since the port becomes ACTIVE only when both ends have RDMA enabled and run the same OS build"
+	}
+	return "check the cable, and that the other machine is on and has RDMA enabled; both ends need the same OS build"
+}
+
+// linkOf tells whether something holds of the links of an interface that have a peer,
+// and there is one.
+func (v *findingView) linkOf(iface string, holds func(*hostfacts.Link) bool) bool {
+	links := slices.DeleteFunc(slices.Clone(v.links()), func(l hostfacts.Link) bool { return l.Interface != iface || l.Peer == "" })
+	return len(links) > 0 && !slices.ContainsFunc(links, func(l hostfacts.Link) bool { return !holds(&l) })
+}
+
+// oldPeer tells whether the other end of a link is known to be older than Thunderbolt 5.
+func oldPeer(l *hostfacts.Link) bool {
+	return l.PeerGeneration != nil && *l.PeerGeneration > 0 && *l.PeerGeneration < 5
+}
+
+// slowLink tells whether a link of two ends with Thunderbolt 5 is slower than that.
+func slowLink(l *hostfacts.Link) bool {
+	return l.PeerGeneration != nil && *l.PeerGeneration >= 5 && l.SpeedGbps != nil && *l.SpeedGbps > 0 && *l.SpeedGbps <= 40
 }
 
 // linkKind is the link layer of a device's first port that has one.

@@ -88,3 +88,88 @@ func TestRemediesKnowWhatIsThere(t *testing.T) {
 		}, []string{"this iWARP device", "ip addr add ADDRESS/PREFIX dev ens1f0"}, []string{"RoCE"}},
 	})
 }
+
+// A port that is not ACTIVE is told what keeps it so, as far as that is known.
+func TestRemediesOfAPortThatIsDown(t *testing.T) {
+	down := func(change func(s scene)) func(scene) {
+		return func(s scene) { s.state("rdma_en3", "down"); change(s) }
+	}
+	doctor := "run `rdmaprobe doctor` on the peer"
+	checkRemedies(t, []remedyCase{
+		{"a link that is there", "port_down", macScene, down(func(scene) {}), []string{doctor}, nil},
+		{"a peer with Thunderbolt 4", "port_down", macScene, down(func(s scene) { s.link(0).PeerGeneration, s.link(0).SpeedGbps = ptrTo(4), ptrTo(40.0) }),
+			[]string{"older than Thunderbolt 5"}, []string{doctor, "cable"}},
+		{"a slow link", "port_down", macScene, down(func(s scene) { s.link(0).SpeedGbps = ptrTo(40.0) }), []string{"mend the link"}, []string{doctor}},
+		{"RDMA is off here", "port_down", macScene, down(func(s scene) { s.host().RDMACtl = "disabled" }), []string{"off on this Mac"}, []string{doctor}},
+		{"the port beside the Ethernet jack", "port_down", macScene, down(func(s scene) {
+			s.studio()
+			s.state("rdma_en2", "down")
+			s.link(1).Peer = ""
+			s.link(0).Interface = "en9"
+		}),
+			[]string{"move the cable"}, nil},
+		{"Thunderbolt 3", "port_down", macScene, down(func(s scene) { s.thunderbolt4(); s.host().Thunderbolt.Generation = 3 }), []string{"a Thunderbolt 3 controller"}, []string{"Thunderbolt 4"}},
+		{"InfiniBand with its link", "port_down", linuxScene, func(s scene) {
+			s.infiniband("mlx5_0")
+			s.state("mlx5_0", "init")
+			s.dev("mlx5_0").Ports[0].PhysState = "link_up"
+		}, []string{"subnet manager", "sminfo"}, []string{"check cable"}},
+		{"InfiniBand without its link", "port_down", linuxScene, func(s scene) {
+			s.infiniband("mlx5_0")
+			s.state("mlx5_0", "down")
+			s.dev("mlx5_0").Ports[0].PhysState = "polling"
+		}, []string{"check cable"}, []string{"sminfo"}},
+		{"the Ethernet port of a device with both", "port_down", linuxScene, func(s scene) {
+			s.infiniband("mlx5_0")
+			s.twoPorts("mlx5_0")
+			p := &s.dev("mlx5_0").Ports[1]
+			p.LinkLayer, p.State, p.Netdev = "ethernet", "down", "ens1f1"
+			s.portRow("mlx5_0", "port.state", 2, "confirmed", "down")
+		}, []string{"ip link set ens1f1 up"}, []string{"subnet manager"}},
+	})
+}
+
+// Routes, limits and libraries: the command is one of this system.
+func TestRemediesOfTheHost(t *testing.T) {
+	routed := func(by, peer string, change func(s scene)) func(scene) {
+		return func(s scene) {
+			s.host().Routes = map[string]string{"0.0.0.0/0": "en0", "192.0.2.0/24": by, "169.254.0.0/16": by}
+			s.control(ControlFacts{Peer: peer})
+			change(s)
+		}
+	}
+	fixed := "fixed addresses"
+	checkRemedies(t, []remedyCase{
+		{"a VPN has the route", "route_not_via_thunderbolt", macScene, routed("utun4", "192.0.2.2", func(scene) {}),
+			[]string{"VPN that utun4", "route -n add -host 192.0.2.2 -interface en3", "route -n delete -host 192.0.2.2"}, []string{fixed}},
+		{"Wi-Fi has a fixed network", "route_not_via_thunderbolt", macScene, routed("en1", "192.0.2.2", func(scene) {}), []string{"-interface en3"}, []string{fixed, "VPN"}},
+		{"self-assigned", "route_not_via_thunderbolt", macScene, routed("en0", "169.254.9.9", func(s scene) {
+			s.iface("en3", func(i *hostfacts.Interface) { i.Addresses, i.Prefixes = []string{"169.254.3.3"}, nil })
+		}), []string{fixed}, []string{"VPN", "route -n add"}},
+		{"Linux", "route_not_via_thunderbolt", linuxScene, func(s scene) {
+			s.host().Thunderbolt = &hostfacts.Thunderbolt{Links: []hostfacts.Link{{Interface: "thunderbolt0", Peer: "host-b"}}}
+			s.host().Interfaces["thunderbolt0"] = hostfacts.Interface{Up: ptrTo(true), Addresses: []string{"192.0.2.65"}, Prefixes: []string{"192.0.2.64/30"}}
+			s.host().Routes = map[string]string{"0.0.0.0/0": "ens1f0"}
+			s.control(ControlFacts{Peer: "192.0.2.66"})
+		}, []string{"ip route get 192.0.2.66", "ip route add 192.0.2.66 dev thunderbolt0"}, []string{"route -n", "Mac"}},
+		{"an old macOS on Thunderbolt 4", "os_too_old", macScene, func(s scene) {
+			s.thunderbolt4()
+			s.host().OSVersion = "15.6"
+			s.noLibrary("missing_file")
+		}, []string{"no RDMA"}, []string{"update to macOS"}},
+		{"a limit in a container", "memlock_too_low", linuxScene, func(s scene) {
+			s.host().MemlockKiB, s.host().Container = ptrTo(int64(64)), ptrTo(true)
+			s.null("mlx5_0", "cq.create", "ibv_create_cq", 12)
+		}, []string{"--ulimit memlock=-1"}, []string{"log in again", "/etc/security"}},
+		{"a limit that is a number", "memlock_too_low", linuxScene, func(s scene) {
+			s.host().MemlockKiB, s.host().LimitsConfMemlock = ptrTo(int64(64)), "8192"
+			s.null("mlx5_0", "cq.create", "ibv_create_cq", 12)
+		}, []string{"already allows 8192 KiB"}, nil},
+		{"a provider that is there and takes nothing", "provider_library_missing", linuxScene, func(s scene) { s.unlist("mlx5_0") },
+			[]string{"no provider that takes the device", "mlx5", "IBV_SHOW_WARNINGS=1"}, []string{"apt install"}},
+		{"no protection domain on a Mac", "pd_alloc_failed_port_active", macScene, func(s scene) { s.null("rdma_en3", "pd.alloc", "ibv_alloc_pd", 0) },
+			[]string{"unplug"}, []string{"still do not return"}},
+		{"no protection domain on Linux", "pd_alloc_failed_port_active", linuxScene, func(s scene) { s.null("mlx5_0", "pd.alloc", "ibv_alloc_pd", 12) },
+			[]string{"dmesg"}, []string{"Mac", "end other"}},
+	})
+}

@@ -43,9 +43,13 @@ func osTooOld(v *findingView) []findingHit {
 	if !v.mac() || !ok || failed == nil || slices.Compare(version[:], firstMacOS[:]) >= 0 {
 		return nil
 	}
+	remedy := "update to macOS 26.2 or newer, on every machine of the cluster to the same build"
+	if v.oldThunderbolt() {
+		remedy = "an update would bring the library and no RDMA: the controllers of this Mac cannot do it"
+	}
 	return []findingHit{{
 		message: fmt.Sprintf("this is macOS %s, and RDMA over Thunderbolt came with 26.2: the verbs library is not part of it", printable(v.h.OSVersion)),
-		remedy:  "update to macOS 26.2 or newer, on every machine of the cluster to the same build",
+		remedy:  remedy,
 		seen:    keysOf(failed), facts: []string{"host.os_version"},
 	}}
 }
@@ -119,7 +123,7 @@ func linkSpeedBelowTB5(v *findingView) []findingHit {
 	}
 	var hits []findingHit
 	for _, l := range v.links() {
-		if l.Peer == "" || l.PeerGeneration == nil || *l.PeerGeneration < 5 || l.SpeedGbps == nil || *l.SpeedGbps <= 0 || *l.SpeedGbps > 40 {
+		if l.Peer == "" || !slowLink(&l) {
 			continue
 		}
 		h := findingHit{
@@ -143,12 +147,15 @@ func linkSpeedBelowTB5(v *findingView) []findingHit {
 // studioModels are the Mac Studios with Thunderbolt 5, by hw.model.
 var studioModels = []string{"Mac15,14", "Mac16,9"}
 
+// studioPort tells whether an interface is the port of a Mac Studio that carries no
+// RDMA.
+func (v *findingView) studioPort(iface string) bool {
+	return iface == "en2" && v.mac() && (slices.Contains(studioModels, v.h.Model) || strings.Contains(v.h.Model, "Mac Studio"))
+}
+
 func macStudioPortEn2(v *findingView) []findingHit {
-	if !v.mac() || !slices.Contains(studioModels, v.h.Model) && !strings.Contains(v.h.Model, "Mac Studio") {
-		return nil
-	}
-	dev := v.device("rdma_en2")
-	if cabled, _ := v.connected("en2"); dev == nil || !cabled {
+	cabled, _ := v.connected("en2")
+	if !v.studioPort("en2") || v.device("rdma_en2") == nil || !cabled {
 		return nil
 	}
 	return []findingHit{{
@@ -242,7 +249,7 @@ func peerNotAdvertisingRDMA(v *findingView) []findingHit {
 		if l.PeerRDMA == nil || *l.PeerRDMA {
 			return nil
 		}
-		old = old && l.PeerGeneration != nil && *l.PeerGeneration < 5
+		old = old && oldPeer(&l)
 		peers = append(peers, printable(l.Peer))
 	}
 	if len(peers) == 0 {

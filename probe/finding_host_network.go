@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -166,15 +167,47 @@ func routeNotViaThunderbolt(v *findingView) []findingHit {
 	if port == "" || slices.Contains(v.h.Bridges[routed], port) {
 		return nil // a bridge that took the port's address is a finding of its own
 	}
-	return []findingHit{{
+	h := findingHit{
 		scope: port,
 		message: fmt.Sprintf("the peer %s is at the other end of %s, but the route to it (%s) leaves by %s",
 			to, printable(port), printable(prefix), printable(routed)),
-		remedy: "give both ends fixed addresses in a network of their own instead of self-assigned ones, or bind the connection to " + printable(port) +
-			": choosing its source address alone does not choose the way out",
 		check: "route -n get " + to.String(),
 		facts: []string{"host.routes", "host.interfaces." + port + ".addresses", "control_channel.peer"},
-	}}
+	}
+	if v.linux() {
+		h.check = "ip route get " + to.String()
+	}
+	v.routeRemedy(&h, to, routed)
+	return []findingHit{h}
+}
+
+// routeRemedy is how packets for an address are brought to the port that leads there.
+func (v *findingView) routeRemedy(h *findingHit, to netip.Addr, routed string) {
+	name, family := shellName(h.scope, "IFACE"), ""
+	if to.Is6() {
+		family = "-inet6 "
+	}
+	add, del := "sudo route -n add "+family+"-host "+to.String()+" -interface "+name, "sudo route -n delete "+family+"-host "+to.String()
+	if v.linux() {
+		add, del = "sudo ip route add "+to.String()+" dev "+name, "sudo ip route del "+to.String()+" dev "+name
+	}
+	switch {
+	case to.IsLinkLocalUnicast():
+		h.remedy = "give both ends fixed addresses in a network of their own instead of self-assigned ones, or bind the connection to " + printable(h.scope) +
+			": choosing its source address alone does not choose the way out"
+		return
+	case tunnelInterface(routed):
+		h.remedy = "disconnect the VPN that " + printable(routed) + " belongs to, or let it leave this network alone; until then `" + add + "`"
+	default:
+		h.remedy = "see that both ends have the same network on this link and that no other interface has it; until then `" + add + "`"
+	}
+	h.undo = "`" + del + "`"
+}
+
+// tunnelInterface tells interfaces of VPNs by name.
+func tunnelInterface(name string) bool {
+	return slices.ContainsFunc([]string{"utun", "ipsec", "ppp", "tun", "tap", "wg", "tailscale", "zt"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 func pathFiltered(v *findingView) []findingHit {

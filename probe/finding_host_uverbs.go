@@ -146,6 +146,7 @@ const (
 	causeNone      = "none" // no provider exists for its driver
 	causeMissing   = "missing"
 	causeMismatch  = "mismatch" // a provider is there and cannot be loaded
+	causeUntaken   = "untaken"  // its node and its driver are known, and nothing is known to be wrong
 	causeUncertain = ""
 )
 
@@ -223,8 +224,17 @@ func (v *findingView) unlistedCause(dev *Device) string {
 		len(providers) > 0 && !entry,
 		v.namedWithoutDriver(dev.Name):
 		return causeMissing
+	case len(providers) > 0 && v.nodeThere(dev):
+		return causeUntaken
 	}
 	return causeUncertain
+}
+
+// nodeThere tells whether the node of a device is known to be there.
+func (v *findingView) nodeThere(dev *Device) bool {
+	node, known := v.h.UverbsOfDevice[dev.Name]
+	_, there := v.h.DevInfiniband[node]
+	return known && there
 }
 
 // How the library itself words its reasons, on stderr while it lists.
@@ -289,7 +299,10 @@ func (v *findingView) unlistedHits(hit func(dev *Device, cause string) findingHi
 }
 
 func providerLibraryMissing(v *findingView) []findingHit {
-	return v.unlistedHits(func(dev *Device, _ string) findingHit {
+	return v.unlistedHits(func(dev *Device, cause string) findingHit {
+		if cause == causeUntaken {
+			return v.untakenHit(dev)
+		}
 		h := findingHit{
 			message: "the kernel has " + printable(dev.Name) + ", but libibverbs has no provider for it",
 			remedy: "install the distribution's provider package: `sudo apt install ibverbs-providers` (Debian, Ubuntu), `sudo dnf install libibverbs` (Fedora, RHEL), " +
@@ -305,7 +318,23 @@ func providerLibraryMissing(v *findingView) []findingHit {
 			h.facts = append(h.facts, "host.provider_files")
 		}
 		return h
-	}, causeMissing)
+	}, causeMissing, causeUntaken)
+}
+
+// untakenHit is about a device that libibverbs leaves out though its node is there and
+// nothing is known to be wrong with its provider.
+func (v *findingView) untakenHit(dev *Device) findingHit {
+	p := printable(strings.Join(v.providersFor(dev), " or "))
+	h := findingHit{
+		message: "the kernel has " + printable(dev.Name) + " and its node is there, but libibverbs does not list it: it has no provider that takes the device (its driver would be served by the provider " + p + ")",
+		remedy: "see what the library says while it lists: `IBV_SHOW_WARNINGS=1 ibv_devices` (package ibverbs-utils or libibverbs-utils). Then reinstall libibverbs and its providers from one release, " +
+			"and remove copies from other sources (vendor packages, /usr/local)",
+		facts: []string{"host.uverbs_of_device." + dev.Name, "host.dev_infiniband"},
+	}
+	if v.h.ProviderFiles != nil {
+		h.facts = append(h.facts, "host.provider_files")
+	}
+	return h
 }
 
 func providerABIMismatch(v *findingView) []findingHit {

@@ -47,6 +47,10 @@ var linuxCases = []findingCase{
 	}, is("verbs_library_mismatch", "error", "host")},
 	{"verbs_library_mismatch", "no device, and functions are missing", linuxScene, func(s scene) { s.bare(); s.lacks("ibv_get_device_name") },
 		[]string{"no_rdma_device error host", "verbs_library_mismatch warning host"}},
+	{"verbs_library_mismatch", "it lists a device, and lacks what makes a queue", linuxScene, func(s scene) {
+		s.lacks("ibv_create_cq")
+		s.fail("mlx5_0", "cq.create", SymbolMissing, 0)
+	}, is("verbs_library_mismatch", "error", "host")},
 	{"verbs_library_mismatch", "it lists devices all the same", linuxScene, func(s scene) { s.lacks("ibv_query_gid") }, is("verbs_library_mismatch", "warning", "host")},
 	{"verbs_library_mismatch", "no library", linuxScene, func(s scene) { s.noLibrary("unknown") }, is("verbs_library_mismatch", "error", "host")},
 	{"verbs_library_mismatch", "no file", linuxScene, func(s scene) { s.noLibrary("missing_file") }, is("verbs_library_missing", "error", "host")},
@@ -66,10 +70,18 @@ var linuxCases = []findingCase{
 		s.dev("mlx5_0").Driver = ""
 		s.stderr("libibverbs: Warning: no userspace device-specific driver found for /sys/class/infiniband_verbs/uverbs0")
 	}, is("provider_library_missing", "error", "mlx5_0")},
+	{"provider_library_missing", "nothing is known of its node", linuxScene, func(s scene) {
+		s.unlist("mlx5_0")
+		s.host().Providers, s.host().ProviderFiles, s.host().ProviderEntries, s.host().UverbsOfDevice = nil, nil, nil, nil
+	}, nil},
+	{"provider_library_missing", "nothing is known of its driver", linuxScene, func(s scene) {
+		s.unlist("mlx5_0")
+		s.host().Driver, s.dev("mlx5_0").Driver = nil, ""
+	}, nil},
 	{"provider_library_missing", "nothing is known of providers", linuxScene, func(s scene) {
 		s.unlist("mlx5_0")
 		s.host().Providers, s.host().ProviderFiles, s.host().ProviderEntries, s.host().Driver = nil, nil, nil, nil
-	}, nil},
+	}, is("provider_library_missing", "error", "mlx5_0")},
 	{"provider_library_missing", "the node is missing", linuxScene, func(s scene) {
 		s.unlist("mlx5_0")
 		s.host().Providers = ptrTo(false)
@@ -95,7 +107,7 @@ var linuxCases = []findingCase{
 	{"provider_abi_mismatch", "in the range", linuxScene, func(s scene) {
 		s.unlist("mlx5_0")
 		s.host().ABI = map[string]hostfacts.ABI{"mlx5_0": {Kernel: 1, ProviderMin: 1, ProviderMax: 1}}
-	}, nil},
+	}, is("provider_library_missing", "error", "mlx5_0")},
 	{"provider_abi_mismatch", "listed all the same", linuxScene, func(s scene) {
 		s.host().ABI = map[string]hostfacts.ABI{"mlx5_0": {Kernel: 1, ProviderMin: 2, ProviderMax: 2}}
 	}, nil},

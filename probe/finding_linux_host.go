@@ -184,11 +184,26 @@ func libraryLacksFunctions(v *findingView) []findingHit {
 		h.facts = []string{"provider.library.symbols"}
 	}
 	listed, conclusive := v.listing()
-	if conclusive {
+	lacking := v.lackingRows()
+	if conclusive && len(lacking) == 0 {
 		h.severity = SeverityWarning
 	}
-	h.seen = union(h.seen, keysOf(listed...))
+	h.seen = union(union(h.seen, keysOf(listed...)), keysOf(lacking...))
 	return []findingHit{h}
+}
+
+// lackingRows are the rows of what a device could not be asked to make, for want of
+// the function.
+func (v *findingView) lackingRows() []*Observation {
+	var rows []*Observation
+	for _, name := range v.devicesSeen() {
+		for _, o := range v.rows[name] {
+			if o.Reason == SymbolMissing && evidence(o.ID).Class >= ClassCreate && o.ID != "cq.channel" && o.ID != "cq.notify" {
+				rows = append(rows, o)
+			}
+		}
+	}
+	return rows
 }
 
 // lackingFunctions names what a row of lib.symbols does not find.
@@ -314,14 +329,27 @@ func memlockTooLow(v *findingView) []findingHit {
 			seen:  keysOf(rows...), facts: []string{"host.memlock_kib"},
 		}
 		if v.limitsAllowMore() {
-			h.message += "; limits.conf already allows " + printable(v.h.LimitsConfMemlock)
+			h.message += "; limits.conf already allows " + v.limitWords()
 			h.remedy = "log in again, or restart the service: the limit in limits.conf is read at login only, and services and containers have their own " +
 				"(`LimitMEMLOCK=infinity`, `--ulimit memlock=-1`)"
 			h.facts = append(h.facts, "host.limits_conf_memlock")
 		}
+		if v.container() {
+			h.remedy = "start the container with `--ulimit memlock=-1` (Docker, Podman); with Kubernetes the limit is that of the container runtime's service on the host (`LimitMEMLOCK=infinity`). " +
+				"A limits.conf inside the container changes nothing"
+		}
 		hits = append(hits, h)
 	}
 	return hits
+}
+
+// limitWords is the limit of limits.conf with its unit.
+func (v *findingView) limitWords() string {
+	conf := printable(strings.TrimSpace(v.h.LimitsConfMemlock))
+	if _, err := strconv.Atoi(conf); err == nil && conf != "-1" {
+		return conf + " KiB"
+	}
+	return conf
 }
 
 // limitsAllowMore tells whether limits.conf has a higher limit than the process.

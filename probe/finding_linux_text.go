@@ -19,7 +19,7 @@ var linuxPages = []findingPage{
 		meaning: "What was taken for the verbs library is not one that can be used: it lacks functions, the loader does not take the file, " +
 			"or libibverbs and a provider are from different releases. The interface between those is versioned, and the loader refuses the pair, so the provider's devices are not listed.",
 		concluded: "From functions of verbs that the library does not have, from a load that failed for another reason than a missing file, " +
-			"or from the loader's own words about a missing symbol version of libibverbs. Where devices are listed all the same, functions that are missing are a warning.",
+			"or from the loader's own words about a missing symbol version of libibverbs. Where devices are listed all the same, functions that are missing are a warning, unless one is needed to make what RDMA needs.",
 		do:      "Leave out `--library`, or name a verbs library with it. Else reinstall libibverbs and its providers from one release, and remove copies that vendor packages or `make install` left behind.",
 		verify:  "`rdmaprobe devices` lists the device, and the library writes no warning.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/48", "https://github.com/SoftRoCE/rxe-dev/issues/49"},
@@ -29,7 +29,7 @@ var linuxPages = []findingPage{
 		meaning: "The kernel knows the device, but libibverbs has no provider, its driver in user space, for it. Many tools then say that there is no hardware; there is. " +
 			"A provider is found by its file and by an entry in libibverbs.d.",
 		concluded: "From a device in sysfs that a working listing leaves out, and from the installed providers, by driver and never by the device's name, or from the library's own warning. " +
-			"A missing node or a version that does not fit comes first.",
+			"A missing node or a version that does not fit comes first. Where the node is there and nothing is known to be wrong with the provider of its driver, the library takes none: that is said, and how to ask it why.",
 		do:      "Install the distribution's provider package. A provider from elsewhere needs its entry where this libibverbs looks.",
 		verify:  "`rdmaprobe devices` lists the device.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/65", "https://github.com/dsx-ai-factory/infra-controller/pull/5251", "https://github.com/NVIDIA/k8s-test-infra/issues/558"},

@@ -131,7 +131,10 @@ func pdAllocFailed(v *findingView) []findingHit {
 func pdAllocFailedPortActive(v *findingView) []findingHit {
 	return v.pdFailed(func(dev *Device) bool { return v.activeOf(dev) && len(v.owners(dev.Name)) == 0 }, func(dev *Device, h *findingHit) {
 		h.message += ", on an ACTIVE port and with no other RDMA process known: nothing after it was tried"
-		h.remedy = v.resetRemedy(dev.Name)
+		h.remedy = "look at the kernel log (`sudo dmesg`) for the driver's reason, then reload the driver or restart the machine"
+		if v.thunderbolt(dev.Name) {
+			h.remedy = "unplug the Thunderbolt cable and plug it in again; restart the Mac if it stays: domains that were lost with a program that was killed come back in no other way"
+		}
 	})
 }
 

@@ -84,7 +84,7 @@ func mayFollow(code string, before []string) bool {
 		"memlock_too_low":             {"mr_pool_exhausted"},
 		"mr_register_enomem":          {"mr_pool_exhausted"},
 		"port_down":                   {"ib_port_down_no_sm"},
-		"provider_library_missing":    {"uverbs_node_missing"},
+		"provider_library_missing":    {"uverbs_node_missing", "provider_abi_mismatch", "verbs_library_mismatch"},
 		"object_create_failed":        {"memlock_too_low", "mr_register_enomem", "qp_pool_exhausted", "mr_pool_exhausted"},
 	}
 	for _, b := range before {

@@ -53,7 +53,7 @@ var macNetworkPages = []findingPage{
 		meaning: "The peer is at the other end of a Thunderbolt link, but the system sends packets for it out of another interface. It happens with self-assigned addresses: " +
 			"one route for all of 169.254.0.0/16 follows the primary interface, often Wi-Fi. A source address alone does not choose the way out.",
 		concluded: "From the peer's address, the routes, and the Thunderbolt interface whose network or link has the peer. Without a known route nothing is concluded.",
-		do:        "Use fixed addresses in a network of the link's own, or bind the connection to the interface.",
+		do:        "Use fixed addresses in a network of the link's own, or bind the connection to the interface. Where a VPN has the route, let it leave that network alone.",
 		verify:    "`route -n get PEER` names the Thunderbolt interface.",
 		sources:   []string{"https://github.com/swellweb/targetBridge/pull/130"},
 	},

@@ -76,10 +76,11 @@ type judgement struct{ *findingView }
 
 // conclude puts the whole into a word and a line.
 func (j judgement) conclude(v *Verdict) (word, text string) {
+	if f := j.impossible(); f != nil {
+		return VerdictImpossible, "cannot work on this " + j.machine() + ": " + Brief(j.d, *f)
+	}
 	cause := j.mainCause(v)
 	switch n := len(v.Ports); {
-	case cause != nil && slices.Contains(impossibleCodes, cause.Code):
-		return VerdictImpossible, "cannot work on this " + j.machine() + ": " + Brief(j.d, *cause)
 	case v.Ready > 0:
 		return VerdictReady, fmt.Sprintf("RDMA is ready on %d of %s", v.Ready, count(n, "port")) + j.rest(v)
 	case n == 0 && cause == nil:
@@ -122,6 +123,19 @@ func (j judgement) rest(v *Verdict) string {
 	return text
 }
 
+// impossible is the error that nothing on this machine cures: the machine's own before
+// that of its system.
+func (j judgement) impossible() *Finding {
+	for _, code := range impossibleCodes {
+		for i := range j.d.Findings {
+			if f := &j.d.Findings[i]; f.Code == code && f.Severity == SeverityError {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
 // mainCause is the error that stands behind the verdict: one about a port or the
 // host, the cause before its effects; nil when there is none.
 func (j judgement) mainCause(v *Verdict) *Finding {
@@ -140,20 +154,26 @@ func (j judgement) mainCause(v *Verdict) *Finding {
 	return cause
 }
 
-// mainWhy is the reason of a verdict without any ready port; known is false when
-// no port is known to be unusable.
+// mainWhy is the reason of a verdict without any ready port: an error that is found,
+// else what is not known of a port, else why one is not ready. known is false when
+// what is not known may well be fine.
 func (j judgement) mainWhy(v *Verdict, cause *Finding) (why string, known bool) {
-	if i := slices.IndexFunc(v.Ports, func(p PortVerdict) bool { return p.Word == VerdictNotReady }); i >= 0 {
-		if cause != nil && cause.Severity == SeverityError {
-			why := Brief(j.d, *cause)
-			if len(v.Ports) > 1 && cause.Scope != "host" && !strings.Contains(why, printable(cause.Scope)) {
-				why += " (" + printable(cause.Scope) + ")"
-			}
-			return why, true
-		}
-		return v.Ports[i].Why, true
+	isWord := func(word string) func(PortVerdict) bool {
+		return func(p PortVerdict) bool { return p.Word == word }
 	}
-	p := v.Ports[0]
+	at := slices.IndexFunc(v.Ports, isWord(VerdictNotReady))
+	unknown := slices.IndexFunc(v.Ports, isWord(VerdictNotKnown))
+	switch {
+	case at >= 0 && cause != nil && cause.Severity == SeverityError:
+		why = Brief(j.d, *cause)
+		if len(v.Ports) > 1 && cause.Scope != "host" && !strings.Contains(why, printable(cause.Scope)) {
+			why += " (" + printable(cause.Scope) + ")"
+		}
+		return why + j.rest(v), true
+	case unknown < 0:
+		return v.Ports[at].Why, true
+	}
+	p := v.Ports[unknown]
 	return fmt.Sprintf("%s: %s", printable(p.Device), p.Why), false
 }
 

@@ -133,9 +133,17 @@ func (j judgement) downWhy(dev *Device, state, iface string) string {
 	case known && !connected:
 		return "nothing is connected"
 	case known && linkKind(dev) == "thunderbolt":
-		return "cabled, yet " + printable(state)
+		return "cabled, yet " + stateWord(state)
 	}
-	return "the port is " + printable(state)
+	return "the port is " + stateWord(state)
+}
+
+// stateWord is a state as a sentence has it: down is a word, INIT and ARMED are names.
+func stateWord(state string) string {
+	if state == "down" {
+		return state
+	}
+	return strings.ToUpper(printable(state))
 }
 
 // gidWord judges whether a port that is addressed by a GID has one; "" is yes.

@@ -71,6 +71,22 @@ var verdictCases = []struct {
 	{"Thunderbolt 4 with a device", macScene, func(s scene) { s.host().Thunderbolt.Generation = 4 }, "cannot work on this Mac: Thunderbolt 4", []string{"rdma_en3 impossible"}},
 	{"Thunderbolt 4 without a device", macScene, func(s scene) { s.bare(); s.host().Thunderbolt.Generation = 4 }, "cannot work on this Mac: Thunderbolt 4", nil},
 	{"Thunderbolt 3 and disabled", macScene, func(s scene) { s.bare(); s.host().Thunderbolt.Generation = 3; s.host().RDMACtl = "disabled" }, "cannot work on this Mac: Thunderbolt 3", nil},
+	{"an old macOS on Thunderbolt 4", macScene, func(s scene) {
+		s.host().OSVersion, s.host().Thunderbolt.Generation = "15.6", 4
+		s.noLibrary("missing_file")
+	}, "cannot work on this Mac: Thunderbolt 4", nil},
+	{"waiting for a subnet manager", linuxScene, func(s scene) { s.infiniband("mlx5_0"); s.state("mlx5_0", "armed") }, "RDMA is not ready: the port is ARMED", []string{"mlx5_0 not_ready"}},
+	{"an error on one, and nothing tried on the other", linuxScene, func(s scene) {
+		s.second()
+		s.gids("mlx5_0")
+		s.uncreated("mlx5_1")
+	}, "RDMA is ready on none of 2 ports: the GID table is empty (mlx5_0), not known on 1", []string{"mlx5_0 not_ready", "mlx5_1 not_known"}},
+	{"a library without a function that a device needs", linuxScene, func(s scene) {
+		s.lacks("ibv_create_cq")
+		s.fail("mlx5_0", "cq.create", SymbolMissing, 0)
+		s.fail("mlx5_0", "qp.uc.create", Precondition, 0)
+		s.fail("mlx5_0", "qp.rc.create", Precondition, 0)
+	}, "RDMA is not ready: the verbs library lacks functions", []string{"mlx5_0 not_ready"}},
 	{"an old macOS", macScene, func(s scene) { s.host().OSVersion = "26.1"; s.noLibrary("missing_file"); s.d.Devices = nil }, "cannot work on this Mac: macOS 26.1, RDMA came with 26.2", nil},
 	{"disabled", macScene, func(s scene) { s.bare(); s.host().RDMACtl = "disabled" }, "RDMA is not ready: RDMA is disabled on this Mac", nil},
 	{"in the bridge, and so without a GID", macScene, func(s scene) {
@@ -88,7 +104,7 @@ var verdictCases = []struct {
 	}, "RDMA is ready on 1 of 2 ports", []string{"rdma_en3 ready", "rdma_en2 not_ready"}},
 	{"cabled, and yet down", macScene, func(s scene) { s.state("rdma_en3", "down"); s.uncreated("rdma_en3") }, "RDMA is not ready: cabled, yet down", []string{"rdma_en3 not_ready"}},
 	{"read only", macScene, func(s scene) { s.uncreated("rdma_en3") }, "not known: rdma_en3: no queue pair was created: not tried", []string{"rdma_en3 not_known"}},
-	{"read only beside one that is down", macScene, func(s scene) { s.addIdle(); s.uncreated("rdma_en3") }, "RDMA is ready on none of 2 ports: nothing is connected", []string{"rdma_en3 not_known", "rdma_en4 not_ready"}},
+	{"read only beside one that is down", macScene, func(s scene) { s.addIdle(); s.uncreated("rdma_en3") }, "not known: rdma_en3: no queue pair was created: not tried", []string{"rdma_en3 not_known", "rdma_en4 not_ready"}},
 	{"busy", macScene, func(s scene) {
 		for _, e := range EvidenceIDs {
 			if !e.Host {
@@ -125,7 +141,8 @@ var verdictCases = []struct {
 		"not known: the devices could not be listed: the provider failed", nil},
 	{"nothing there", linuxScene, func(s scene) { s.bare() }, "RDMA is not ready: there is no RDMA device", nil},
 	{"a provider is missing", linuxScene, func(s scene) { s.unlist("mlx5_0"); s.host().ProviderFiles = []string{"librxe-rdmav34.so"} }, "RDMA is not ready: the verbs library has no provider for mlx5_0", []string{"mlx5_0 not_ready"}},
-	{"a device that nobody knows why it is not listed", linuxScene, func(s scene) { s.unlist("mlx5_0") }, "RDMA is not ready: the verbs library does not list it", []string{"mlx5_0 not_ready"}},
+	{"nobody knows why it is not listed", linuxScene, func(s scene) { s.unlist("mlx5_0") }, "RDMA is not ready: the verbs library has no provider for mlx5_0", []string{"mlx5_0 not_ready"}},
+	{"nor whether its node is there", linuxScene, func(s scene) { s.unlist("mlx5_0"); s.host().UverbsOfDevice = nil }, "RDMA is not ready: the verbs library does not list it", []string{"mlx5_0 not_ready"}},
 	{"addressed by LID, without a GID", linuxScene, func(s scene) { s.infiniband("mlx5_0"); s.gids("mlx5_0") }, "RDMA is ready on 1 of 1 port", []string{"mlx5_0 ready"}},
 	{"no address, and memory that cannot be locked", linuxScene, func(s scene) {
 		s.host().Interfaces["ens1f0"] = hostfacts.Interface{Up: ptrTo(true), Addresses: []string{}}
