@@ -11,6 +11,9 @@ import (
 
 // showPlan prints what probe would do.
 func (a *app) showPlan(c *cobra.Command, o probe.Options) error {
+	if err := a.onlyText("probe --plan", "text or json"); err != nil {
+		return err
+	}
 	p, err := probe.MakePlan(c.Context(), o)
 	if err != nil {
 		return err

@@ -3,9 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -53,11 +51,14 @@ func (a *age) Set(text string) error {
 
 // prune drops what is old from the ledger, and says what.
 func (a *app) prune(f *reportFlags) error {
+	if err := a.onlyText("report --prune", "text or json"); err != nil {
+		return err
+	}
 	p, err := probe.Prune(f.Options, time.Duration(f.prune), time.Now())
 	if err != nil {
 		return err
 	}
-	if a.format == "json" || a.format == "jsonl" {
+	if a.format == "json" {
 		return a.object(p)
 	}
 	var b strings.Builder
@@ -73,21 +74,4 @@ func (a *app) prune(f *reportFlags) error {
 	}
 	_, err = fmt.Fprint(a.out, b.String())
 	return err
-}
-
-// readBuild is what the ledger at path has of one OS build.
-func readBuild(path, build string, f *reportFlags) (*probe.Document, error) {
-	in, err := openInput(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	ro := f.ReportOptions
-	ro.Devices = nil
-	return probe.ReadLedger(in, probe.LedgerOptions{ReportOptions: ro, Build: build})
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }
