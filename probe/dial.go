@@ -22,6 +22,11 @@ const dialLimit = 5 * time.Second
 
 // dialControl connects to the other host, and tells how that went.
 func dialControl(ctx context.Context, target string, port int) (*net.TCPConn, *sideChannel, error) {
+	return dialOver(ctx, "", target, port)
+}
+
+// dialOver is dialControl by one interface and no other; "" is any.
+func dialOver(ctx context.Context, iface, target string, port int) (*net.TCPConn, *sideChannel, error) {
 	host, num, err := peer.SplitTarget(target, port)
 	if err != nil {
 		return nil, nil, err
@@ -29,7 +34,7 @@ func dialControl(ctx context.Context, target string, port int) (*net.TCPConn, *s
 	address := net.JoinHostPort(host, strconv.Itoa(num))
 	f := &ControlFacts{PeerName: host}
 	start := time.Now()
-	d := net.Dialer{Timeout: dialLimit}
+	d := net.Dialer{Timeout: dialLimit, Control: peer.BindTo(iface)}
 	c, err := d.DialContext(ctx, "tcp", address)
 	f.Elapsed = time.Since(start)
 	if err != nil {
@@ -37,6 +42,9 @@ func dialControl(ctx context.Context, target string, port int) (*net.TCPConn, *s
 		why := err.Error()
 		if zone := peer.NoInterface(host); zone != "" {
 			why = fmt.Sprintf("there is no interface %s here (%s)", zone, why)
+		}
+		if iface != "" {
+			why = "by " + iface + ": " + why
 		}
 		return nil, &sideChannel{facts: f, why: why}, nil
 	}

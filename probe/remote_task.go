@@ -3,6 +3,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"time"
 
@@ -71,9 +72,16 @@ func (dr *deviceRun) startTask(row *tableRow) error {
 }
 
 // openStock connects to one of rdma-core's tools. Its whole exchange is the
-// child's.
+// child's. On Thunderbolt that connection is the proof of the path as well, so that
+// nothing but the port's own interface may carry it.
 func (dr *deviceRun) openStock(row *tableRow) bool {
-	c, side, err := dialControl(dr.ctx, dr.opts.Peer, peer.StockPort)
+	iface := ""
+	if dr.tb {
+		if iface = netdevOf(dr.facts, dr.name); iface == "" {
+			return dr.pathMissing(row, "the interface of "+dr.name+" is not known")
+		}
+	}
+	c, side, err := dialOver(dr.ctx, iface, dr.opts.Peer, peer.StockPort)
 	if err != nil {
 		dr.refuse(row, Precondition, err.Error(), nil)
 		return false
@@ -83,13 +91,34 @@ func (dr *deviceRun) openStock(row *tableRow) bool {
 		dr.unreachable(row, side)
 		return false
 	}
-	dr.task = &openTask{how: remoteStock}
+	proof := stockPath(iface, peer.AddrOf(c.LocalAddr()), peer.AddrOf(c.RemoteAddr()))
+	if dr.tb && proof == nil {
+		c.Close()
+		return dr.pathMissing(row, "the connection did not take "+iface)
+	}
+	dr.task = &openTask{how: remoteStock, proof: proof}
 	if dr.task.file, dr.task.early, err = peer.NewConn(c, nil).Detach(); err != nil {
 		dr.task = nil
 		dr.refuse(row, Precondition, err.Error(), nil)
 		return false
 	}
 	return true
+}
+
+// pathMissing refuses a row whose path to one of rdma-core's tools is not proven.
+func (dr *deviceRun) pathMissing(row *tableRow, why string) bool {
+	missing := "a proven path to the tool: --peer has to be its address at the other end of the cable (" + why + ")"
+	dr.refuse(row, Precondition, "needs "+missing, preflight{missing: []string{missing}}.data())
+	return false
+}
+
+// stockPath is the proof of a path that a connection of one of rdma-core's tools
+// gives: it came about over the port's own interface. nil: it is none.
+func stockPath(iface string, local, remote netip.Addr) map[string]any {
+	if iface == "" || peer.InterfaceOf(local) != iface {
+		return nil
+	}
+	return map[string]any{"proven": true, "link_local": remote.IsLinkLocalUnicast(), "from": local.String(), "to": remote.String()}
 }
 
 // openTask is a task whose connection is there.

@@ -46,11 +46,14 @@ func (s *server) answerStock(c *peer.Conn) (string, error) {
 		Timeout: s.opts.Timeout, Loss: s.opts.Timeout / 20,
 	}
 	dr.task = &openTask{how: remoteStock, server: &t}
+	if dr.tb {
+		dr.task.proof = stockPath(netdevOf(dr.facts, dr.name), peer.AddrOf(c.LocalAddr()), peer.AddrOf(c.RemoteAddr()))
+	}
 	defer func() { dr.task = nil }()
 	switch closed := dr.closedFor(row); {
 	case dr.profile != nil:
 		return "", fmt.Errorf("this end is simulated: nothing leads from here to another host")
-	case dr.tb && !peer.AddrOf(c.RemoteAddr()).IsLinkLocalUnicast():
+	case dr.tb && dr.task.proof["link_local"] != true:
 		return "", fmt.Errorf("on Thunderbolt the tool has to connect to the link-local address of the port: that proves the path")
 	case closed != nil:
 		return "", fmt.Errorf("%s", closed.text())

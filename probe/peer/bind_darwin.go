@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bindTo keeps a socket on one interface: choosing its source address alone does
+// BindTo keeps a socket on one interface: choosing its source address alone does
 // not choose the way out.
-func bindTo(iface string) func(network, address string, c syscall.RawConn) error {
+func BindTo(iface string) func(network, address string, c syscall.RawConn) error {
 	i, err := net.InterfaceByName(iface)
 	if err != nil {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bindTo keeps a socket on one interface. A kernel that asks for a privilege for
+// BindTo keeps a socket on one interface. A kernel that asks for a privilege for
 // that (before 5.7) leaves the binding to the address.
-func bindTo(iface string) func(network, address string, c syscall.RawConn) error {
+func BindTo(iface string) func(network, address string, c syscall.RawConn) error {
 	if iface == "" {
 		return nil
 	}

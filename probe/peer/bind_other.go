@@ -4,5 +4,5 @@ package peer
 
 import "syscall"
 
-// bindTo leaves the binding to the address on this system.
-func bindTo(string) func(network, address string, c syscall.RawConn) error { return nil }
+// BindTo leaves the binding to the address on this system.
+func BindTo(string) func(network, address string, c syscall.RawConn) error { return nil }

@@ -23,7 +23,7 @@ const (
 // leading elsewhere.
 func DialFrom(ctx context.Context, iface string, from netip.Addr, to netip.AddrPort, limit time.Duration) (*net.TCPConn, error) {
 	d := net.Dialer{
-		Timeout: limit, Control: bindTo(iface),
+		Timeout: limit, Control: BindTo(iface),
 		LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0)),
 	}
 	c, err := d.DialContext(ctx, "tcp", to.String())
