@@ -51,7 +51,10 @@ func (e *completionError) Error() string {
 }
 
 // impossibleError is an answer that no provider can truthfully give.
-type impossibleError struct{ text string }
+type impossibleError struct {
+	text string
+	rc   int // how many completions a poll claims; 0: it is not the number that cannot be
+}
 
 func (e *impossibleError) Error() string { return e.text }
 
@@ -98,6 +101,9 @@ func (r *row) failData(err error) {
 		}
 	case errors.As(err, &imp):
 		r.o.Reason = Invalid
+		if imp.rc != 0 {
+			r.o.Return, r.o.FailureClass = &Return{Number: int64(imp.rc)}, rdma.FailureProviderStatus
+		}
 	}
 	if st, down := r.o.Data["port_state"]; down {
 		r.o.Level = rdma.CapabilityUnknown

@@ -36,6 +36,7 @@ func TestDataCallsThatFail(t *testing.T) {
 		{"a poll that only fails", "pingpong.uc", "ibv_poll_cq", uc(object{"return": -1}), "provider_error", -1, "", rdma.FailureNegativeProviderReturn, ExitFinding},
 		{"a poll for want of memory", "pingpong.uc", "ibv_poll_cq", uc(object{"return": -12}), "exhausted", -12, "ENOMEM", rdma.FailureNegativeProviderReturn, ExitFinding},
 		{"a poll that fails later", "pingpong.uc", "ibv_poll_cq", uc(object{"errno": "EOPNOTSUPP"}, object{"after": 6}), "provider_error", -95, "EOPNOTSUPP", rdma.FailureNegativeProviderReturn, ExitFinding},
+		{"a poll of more than was asked for", "pingpong.uc", "ibv_poll_cq", uc(object{"return": 5000}), "invalid", 5000, "", rdma.FailureProviderStatus, ExitFinding},
 		{"a send that is not supported", "pingpong.uc", "ibv_post_send", uc(object{"errno": "EOPNOTSUPP"}), "rejected", 95, "EOPNOTSUPP", rdma.FailureProviderStatus, ExitOK},
 		{"and negated", "pingpong.uc", "ibv_post_send", uc(object{"return": -38}), "rejected", -38, "ENOSYS", rdma.FailureNegativeProviderReturn, ExitOK},
 		{"a send that is not supported any more", "pingpong.uc", "ibv_post_send", uc(object{"errno": "EOPNOTSUPP"}, object{"after": 3}), "provider_error", 95, "EOPNOTSUPP", rdma.FailureProviderStatus, ExitFinding},

@@ -84,7 +84,7 @@ func (e *wireEnd) sent(n int) error {
 		return e.pollError(n)
 	}
 	if n != 1 {
-		return &impossibleError{fmt.Sprintf("ibv_poll_cq returned %d for 1 entry", n)}
+		return &impossibleError{fmt.Sprintf("ibv_poll_cq returned %d for 1 entry", n), n}
 	}
 	e.sending = false
 	e.sends++
@@ -105,7 +105,7 @@ func (e *wireEnd) complete(n int) (received int, err error) {
 		return received, e.pollError(n)
 	}
 	if n > len(e.work.wc) {
-		return received, &impossibleError{fmt.Sprintf("ibv_poll_cq returned %d for %d entries", n, len(e.work.wc))}
+		return received, &impossibleError{fmt.Sprintf("ibv_poll_cq returned %d for %d entries", n, len(e.work.wc)), n}
 	}
 	for i := range n {
 		wc := &e.work.wc[i]
@@ -120,10 +120,10 @@ func (e *wireEnd) complete(n int) (received int, err error) {
 			e.recvs++
 			received = int(wc.ByteLen)
 			if received > e.size {
-				return -1, &impossibleError{fmt.Sprintf("a completion of %d bytes for a receive of %d", wc.ByteLen, e.size)}
+				return -1, &impossibleError{text: fmt.Sprintf("a completion of %d bytes for a receive of %d", wc.ByteLen, e.size)}
 			}
 		default:
-			return received, &impossibleError{fmt.Sprintf("a completion with wr_id %#x, which nothing outstanding has", wc.WRID)}
+			return received, &impossibleError{text: fmt.Sprintf("a completion with wr_id %#x, which nothing outstanding has", wc.WRID)}
 		}
 	}
 	return received, nil

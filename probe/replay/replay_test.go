@@ -96,6 +96,7 @@ var quirks = map[string][]byte{
 	"a write that brings wrong bytes":  machine("linux", calls(`"ibv_post_send": [{"when": {"opcode": "RDMA_WRITE"}, "wrong_every": 1}]`), ""),
 	"a write that is not supported":    machine("linux", calls(`"ibv_post_send": [{"when": {"opcode": "RDMA_WRITE"}, "errno": "EOPNOTSUPP"}]`), ""),
 	"a queue that cannot be polled":    machine("linux", calls(`"ibv_poll_cq": [{"when": {"qp_type": "UC"}, "errno": "EIO"}]`), ""),
+	"a poll of more than there can be": machine("linux", calls(`"ibv_poll_cq": [{"when": {"qp_type": "RC"}, "return": 5000}]`), ""),
 	"a write that is refused":          machine("linux", calls(`"ibv_poll_cq": [{"when": {"opcode": "RDMA_WRITE"}, "wc_status": "REM_ACCESS_ERR"}]`), ""),
 	"a receive that fails":             machine("linux", calls(`"ibv_poll_cq": [{"when": {"qp_type": "RC", "opcode": "RECV"}, "wc_status": "LOC_PROT_ERR"}]`), ""),
 	"a receive that is refused":        machine("linux", calls(`"ibv_post_recv": [{"when": {"qp_type": "RC"}, "errno": "ENOMEM"}]`), ""),
