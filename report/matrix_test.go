@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,6 +153,20 @@ func TestChosenGID(t *testing.T) {
 	for _, index := range []any{nil, "1", 1.5, 1e300, true} {
 		if n, ok := whole64(index); ok {
 			t.Errorf("%v is the number %d", index, n)
+		}
+	}
+}
+
+// An entry is marked where a GID is used at all.
+func TestChosenGIDOfALID(t *testing.T) {
+	for addressing, want := range map[string]bool{"gid": true, "lid": false} {
+		d := &probe.Document{
+			Devices:      []probe.Device{{Name: "x", Ports: []probe.Port{{Num: 1, Addressing: addressing, GIDs: []probe.GID{{Index: 1, GID: "fe80::1"}}}}}},
+			Observations: []probe.Observation{{ID: "gid.usable", Device: "x", Port: 1, Data: map[string]any{"index": 1}}},
+		}
+		g := (&printer{d: d, r: newRows(d)}).gidsGrid()
+		if got := slices.ContainsFunc(g.rows[0], func(c cell) bool { return c.text == "chosen" }); got != want {
+			t.Errorf("addressed by %s: marked %v", addressing, got)
 		}
 	}
 }

@@ -88,7 +88,8 @@ func (t *printer) portsGrid() *grid {
 	return g
 }
 
-// gidsGrid lists every GID and marks the one that would be chosen.
+// gidsGrid lists every GID and marks the one that would be chosen; none where peers
+// are addressed by LID.
 func (t *printer) gidsGrid() *grid {
 	g := &grid{head: []string{"HOST", "DEVICE", "PORT", "INDEX", "GID", "TYPE", "CLASS", "NETDEV", "USE"}}
 	for i := range t.d.Devices {
@@ -97,7 +98,7 @@ func (t *printer) gidsGrid() *grid {
 			index, ok := t.r.chosen(dev, p.Num)
 			for _, id := range p.GIDs {
 				use := cell{}
-				if ok && id.Index == index {
+				if ok && id.Index == index && p.Addressing != "lid" {
 					use = cell{"chosen", good}
 				}
 				g.add(name(hostName(t.d, dev.Host)), name(dev.Name), number(p.Num), cell{text: strconv.Itoa(id.Index)},
