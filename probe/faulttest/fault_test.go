@@ -66,24 +66,23 @@ var errnos = map[string]probe.Reason{
 // voids are calls that cannot fail.
 var voids = []string{"ibv_free_device_list", "ibv_get_device_guid", "ibv_ack_cq_events"}
 
-// posts are calls about a message: whatever they return, nothing is rejected.
-var posts = []string{"ibv_post_send", "ibv_post_recv"}
-
 // refused is a call that fails with an errno.
 func refused(name string) func(*machine, point) want {
 	return func(m *machine, p point) want {
 		w := want{level: rdma.CapabilityUnknown, reason: errnos[name], outcome: guard.Completed}
 		_, _, connects := strings.Cut(p.word, ".")
+		class := classOf(p.id)
 		switch {
 		case p.mend:
 			return want{outcome: guard.Completed, silent: p.call == "_ibv_query_gid_ex"}
 		case p.call == "ibv_get_device_name":
 			return want{gone: true}
-		case p.call == "ibv_poll_cq":
-			w.reason = probe.Invalid // a negative number of completions
+		case p.call == "ibv_poll_cq" && name == "EPERM":
+			w.reason = probe.ProviderError // -1 says only that it failed
 		case connects && p.call == "ibv_reg_mr":
 			w.reason = probe.Precondition
-		case name == "EOPNOTSUPP" && !slices.Contains(posts, p.call) && classOf(p.id) >= probe.ClassCreate:
+		case name == "EOPNOTSUPP" && class == probe.ClassData && p.when["after"] != nil: // it has worked before
+		case name == "EOPNOTSUPP" && class >= probe.ClassCreate:
 			w.level, w.reason = rdma.CapabilityRejected, ""
 		}
 		return w
@@ -168,7 +167,7 @@ var values = map[string][]fault{
 	"ibv_reg_mr":    {value("rkey=max", map[string]any{"rkey": 4294967295}, stands), value("lkey=max", map[string]any{"lkey": 4294967295}, stands)},
 	"ibv_poll_cq": {
 		value("return=2147483647", map[string]any{"return": 2147483647}, unknown(probe.Invalid)),
-		value("return=-2147483648", map[string]any{"return": -2147483648}, unknown(probe.Invalid)),
+		value("return=-2147483648", map[string]any{"return": -2147483648}, unknown(probe.ProviderError)),
 		value("return=5", map[string]any{"return": 5}, unknown(probe.Invalid)),
 		value("return=4", map[string]any{"return": 4}, unknown(probe.Invalid, probe.PayloadMismatch)),
 		value("return=0", map[string]any{"return": 0}, unknown(probe.NoCompletion)),
