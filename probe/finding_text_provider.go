@@ -87,9 +87,9 @@ var providerPages = []findingPage{
 	},
 	{
 		code: "provider_degraded",
-		meaning: "The transition to RTR was refused although the port is ACTIVE and the GID is good. On Thunderbolt this is seen after hours without traffic and after programs that died; " +
+		meaning: "The transition to RTR was refused although the port is ACTIVE and the GID is good, or that to RTS after RTR had succeeded. On Thunderbolt this is seen after hours without traffic and after programs that died; " +
 			"errno 96 is ENODATA on macOS. Restarting the program does not help, restarting the machine does.",
-		concluded: "From an errno other than ETIMEDOUT, EBUSY and the \"not supported\" ones, on an ACTIVE port with a GID that can work. A used-up pool comes first.",
+		concluded: "From a refusal with another errno than ETIMEDOUT, EBUSY and the \"not supported\" ones, or with none, on an ACTIVE port with a GID that can work; at RTS from any but the \"not supported\" ones. A used-up pool comes first.",
 		do:        "Look for leaked owners, end them gently, then restart; both ends if it stays.",
 		verify:    "The transition is confirmed.",
 		sources:   []string{"https://github.com/exo-explore/exo/issues/1973", srcPDs},
