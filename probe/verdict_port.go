@@ -140,10 +140,10 @@ func (j judgement) downWhy(dev *Device, state, iface string) string {
 
 // stateWord is a state as a sentence has it: down is a word, INIT and ARMED are names.
 func stateWord(state string) string {
-	if state == "down" {
-		return state
+	if state == "init" || state == "armed" {
+		return strings.ToUpper(state)
 	}
-	return strings.ToUpper(printable(state))
+	return printable(state)
 }
 
 // gidWord judges whether a port that is addressed by a GID has one; "" is yes.

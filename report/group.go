@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,13 +70,15 @@ func (t *printer) together(m []probe.Finding) group {
 	same := true
 	for _, f := range m {
 		names = append(names, cleanName(f.Scope))
-		ifaces = append(ifaces, cleanName(t.ifaceOf(f.Scope)))
+		ifaces = append(ifaces, cleanName(cmp.Or(t.ifaceOf(f.Scope), f.Scope)))
 		same = same && t.stencil(f)(f.Message) == t.stencil(m[0])(m[0].Message)
 	}
 	s := t.stencil(m[0])
 	all := func(text string) string { return fillIn(s(text), names, ifaces) }
 	g.Remedy, g.Undo = all(g.Remedy), all(g.Undo)
-	g.Check = strings.ReplaceAll(all(g.Check), enumerate(names), strings.ReplaceAll(enumerate(names), ", ", ",")) // as -d takes them
+	if g.Check = s(g.Check); strings.Contains(g.Check, "-d "+anyDevice) { // which takes a list; other commands take one name
+		g.Check = strings.ReplaceAll(g.Check, anyDevice, strings.ReplaceAll(enumerate(names), ", ", ","))
+	}
 	if same {
 		g.messages = []string{all(m[0].Message)}
 		return g
@@ -89,8 +92,11 @@ func (t *printer) together(m []probe.Finding) group {
 // stencil gives texts of a finding with stand-ins for its device and interface.
 func (t *printer) stencil(f probe.Finding) func(string) string {
 	device, iface := wordOf(f.Scope), wordOf(t.ifaceOf(f.Scope))
-	if f.Scope == "host" {
+	switch {
+	case f.Scope == "host":
 		device, iface = nil, nil
+	case iface == nil && !slices.ContainsFunc(t.d.Devices, func(d probe.Device) bool { return d.Name == f.Scope }):
+		device, iface = nil, wordOf(f.Scope) // it is of an interface
 	}
 	return func(s string) string {
 		s = Clean(s)

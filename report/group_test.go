@@ -68,6 +68,35 @@ func TestFindingsThatSayTheSameAreOne(t *testing.T) {
 	}
 }
 
+// What is of interfaces says so in its commands, which take one of them, while -d takes
+// all devices at once.
+func TestCommandsOfAGroup(t *testing.T) {
+	bridged := func(n string) probe.Finding {
+		return probe.Finding{
+			Code: "x", Severity: "error", Scope: n, Message: n + " is in a bridge", Remedy: "take it out: `ifconfig bridge0 deletem " + n + "`",
+			Undo: "`ifconfig bridge0 addm " + n + "`", Check: "ifconfig " + n + ", then rdmaprobe devices",
+		}
+	}
+	for _, tt := range []struct {
+		in                  []probe.Finding
+		remedy, undo, check string
+	}{
+		{[]probe.Finding{bridged("en3"), bridged("en4")}, "take it out: `ifconfig bridge0 deletem IFACE`", "`ifconfig bridge0 addm IFACE`", "ifconfig IFACE, then rdmaprobe devices"},
+		{[]probe.Finding{bridged("en3")}, "take it out: `ifconfig bridge0 deletem en3`", "`ifconfig bridge0 addm en3`", "ifconfig en3, then rdmaprobe devices"},
+		{
+			[]probe.Finding{down("x", "error", "2"), down("x", "error", "3")},
+			"plug the cable into en2, en3, then `ifconfig IFACE up`", "", "rdmaprobe probe -d rdma_en2,rdma_en3",
+		},
+	} {
+		d := base("doctor")
+		d.Findings = tt.in
+		g := newPrinter(&bytes.Buffer{}, d, Options{Now: clock}, false).grouped()[0]
+		if g.Remedy != tt.remedy || g.Undo != tt.undo || g.Check != tt.check {
+			t.Errorf("%q, %q, %q; want %q, %q, %q", g.Remedy, g.Undo, g.Check, tt.remedy, tt.undo, tt.check)
+		}
+	}
+}
+
 // A finding loses no device by being put together, whatever the names are.
 func TestGroupsKeepEveryScope(t *testing.T) {
 	for _, s := range samples {
