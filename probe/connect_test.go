@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/peer"
+	"rdmaprobe/rdma"
 )
 
 // gids gives the first device's port another table.
@@ -204,5 +206,29 @@ func TestDialOver(t *testing.T) {
 	l.Close()
 	if c, side, err = dialOver(t.Context(), "lo9", l.Addr().String(), 1); c != nil || err != nil || !strings.HasPrefix(side.why, "by lo9: ") {
 		t.Errorf("%v, %+v", err, side)
+	}
+}
+
+// A stock tool's session is over when messages were exchanged, whatever came of them:
+// whoever only connects ends no server that is to end after one.
+func TestStockOutcome(t *testing.T) {
+	row := func(id string, data map[string]any) Observation {
+		return Observation{ID: id, Level: rdma.CapabilityUnknown, Reason: Unreachable, Detail: "the other end: it closed", Data: data}
+	}
+	for _, tt := range []struct {
+		name    string
+		rows    []Observation
+		outcome guard.Outcome
+		want    string // "": no session
+	}{
+		{"a port scan", []Observation{row("qp.uc.rtr", nil), row("pingpong.uc", nil)}, guard.Completed, ""},
+		{"lost messages", []Observation{row("pingpong.uc", map[string]any{"count": 5})}, guard.Completed, "unknown"},
+		{"a crash", []Observation{row("pingpong.uc", nil)}, guard.Crashed, "crashed"},
+		{"nothing", nil, guard.Completed, ""},
+	} {
+		dr := &deviceRun{newest: tt.rows, outcome: tt.outcome}
+		if got, err := dr.stockOutcome(); got != tt.want || (err != nil) != (tt.want == "") {
+			t.Errorf("%s: %q, %v", tt.name, got, err)
+		}
 	}
 }

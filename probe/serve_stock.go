@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/peer"
@@ -21,7 +23,7 @@ func (s *server) stockClient(c *peer.Conn) {
 	s.forget()
 	if err != nil {
 		c.Close()
-		s.say("session with %v: %v", from, err)
+		s.complain("session with %v: %v", from, err)
 		return
 	}
 	s.say("session with %v is over: %s", from, outcome)
@@ -30,6 +32,8 @@ func (s *server) stockClient(c *peer.Conn) {
 	}
 }
 
+// answerStock is the whole session. One that never came to messages is an error:
+// anybody can connect.
 func (s *server) answerStock(c *peer.Conn) (string, error) {
 	devices := s.offered()
 	if len(devices) > 1 {
@@ -69,13 +73,22 @@ func (s *server) answerStock(c *peer.Conn) (string, error) {
 	if err := dr.one(row); err != nil {
 		return "", err
 	}
+	return dr.stockOutcome()
+}
+
+// stockOutcome is how the newest child's session with a stock tool went.
+func (dr *deviceRun) stockOutcome() (string, error) {
 	if dr.newest != nil && dr.outcome != guard.Completed {
 		return string(dr.outcome), nil
 	}
 	for _, o := range dr.newest {
-		if o.ID == "pingpong."+s.o.Types[0] {
+		switch _, began := o.Data["count"]; {
+		case !strings.HasPrefix(o.ID, "pingpong."):
+		case !began:
+			return "", fmt.Errorf("no message was exchanged: %s", o.Detail)
+		default:
 			return string(o.Level), nil
 		}
 	}
-	return "nothing was seen", nil
+	return "", errors.New("nothing was seen")
 }
