@@ -53,7 +53,11 @@ func (s *session) connect(size int) (*connection, error) {
 	if err := s.describeNear(near); err != nil {
 		return nil, s.stopAt(err.Error())
 	}
-	if err := s.meet(c); err != nil {
+	err = s.meet(c)
+	if err == nil && c.remote != nil {
+		err = s.stillAnnounced(near)
+	}
+	if err != nil {
 		stopped := s.stopAt(err.Error())
 		c.remote.fail(err.Error())
 		return nil, cmp.Or(peerOnly(err), stopped)
@@ -115,9 +119,26 @@ func (s *session) describeNear(e *wireEnd) error {
 		return err
 	}
 	if want := s.req.Data.GID; want != "" && want != e.info.GID {
-		return fmt.Errorf("GID table entry %d moved: it held %s, now %s", s.req.Data.GIDIndex, want, e.info.GID)
+		return movedError(s.req.Data.GIDIndex, want, e.info.GID)
 	}
 	return nil
+}
+
+func movedError(index int, held, now string) error {
+	return fmt.Errorf("GID table entry %d moved: it held %s, now %s", index, held, now)
+}
+
+// stillAnnounced reads the GID once more that another host has been told, after the
+// time that the exchange has taken.
+func (s *session) stillAnnounced(e *wireEnd) error {
+	if s.req.Data.GIDIndex < 0 {
+		return nil
+	}
+	now, err := readGID(s.ctx, s.req.Port, s.req.Data.GIDIndex)
+	if err == nil && now != e.info.GID {
+		err = movedError(s.req.Data.GIDIndex, e.info.GID, now)
+	}
+	return err
 }
 
 // meet finds the other end.
