@@ -125,7 +125,7 @@ func (dr *deviceRun) twinOf(d Device) *twin {
 	}
 	g, _, ok := chooseGID(p.LinkLayer, p.GIDs, addressesOf(dr.facts, d.Name))
 	if !ok {
-		return &twin{missing: "on " + d.Name + " " + missingGID(&p)}
+		return &twin{missing: "on " + d.Name + " " + dr.missingGID(d.Name, &p)}
 	}
 	t.gidIndex = g.Index
 	return t

@@ -62,7 +62,11 @@ func (dr *deviceRun) chooseGIDFor(p *preflight, port *Port) {
 				p.gid = g.GID
 			}
 		}
-		if p.gid == "" {
+		switch {
+		case p.gid != "":
+		case dr.gidsUnread(dr.name, port.Num):
+			p.missing = append(p.missing, fmt.Sprintf("a GID in table entry %d: the table was not read", *want))
+		default:
 			p.missing = append(p.missing, fmt.Sprintf("a GID in table entry %d: it is empty", *want))
 		}
 		return
@@ -72,14 +76,27 @@ func (dr *deviceRun) chooseGIDFor(p *preflight, port *Port) {
 	}
 	g, why, ok := chooseGID(port.LinkLayer, port.GIDs, addressesOf(dr.facts, dr.name))
 	if !ok {
-		p.missing = append(p.missing, missingGID(port))
+		p.missing = append(p.missing, dr.missingGID(dr.name, port))
 		return
 	}
 	p.gidIndex, p.gid, p.why = g.Index, g.GID, why
 }
 
+// gidsUnread tells that this run has tried to read the port's GID table, and could
+// not: that no entry is known says nothing of the table then.
+func (dr *deviceRun) gidsUnread(device string, port int) bool {
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	for _, o := range slices.Backward(dr.doc.Observations) {
+		if o.Device == device && o.ID == "gid.usable" && o.Port == port && o.Run == dr.doc.Run.ID {
+			return o.Level == rdma.CapabilityUnknown
+		}
+	}
+	return false
+}
+
 // missingGID says why no entry of a port's table is taken by itself.
-func missingGID(port *Port) string {
+func (dr *deviceRun) missingGID(device string, port *Port) string {
 	tb := port.LinkLayer == "thunderbolt"
 	for _, g := range port.GIDs {
 		switch {
@@ -89,6 +106,9 @@ func missingGID(port *Port) string {
 		default:
 			return fmt.Sprintf("a GID at an index up to %d: a queue pair cannot name index %d", maxSGIDIndex, g.Index)
 		}
+	}
+	if dr.gidsUnread(device, port.Num) {
+		return "a GID: the table was not read"
 	}
 	if tb {
 		return "an IPv4-mapped GID: the interface needs an IPv4 address"
