@@ -232,8 +232,12 @@ type now struct {
 // newest event.
 func (h *history) closed(identity, name string, tb bool, n now) []closure {
 	own := slices.Clone(h.closures[identity])
-	if other := acrossBoots(identity, name); other != identity {
-		own = append(own, h.closures[other]...)
+	// What an earlier run knew by its name alone, since it could not even ask for its
+	// GUID, is the device that has the name in this boot.
+	for _, other := range []string{acrossBoots(identity, name), name + "@" + n.boot} {
+		if other != identity {
+			own = append(own, h.closures[other]...)
+		}
 	}
 	for i := range own {
 		if own[i].hung() && n.alive(own[i].PID) {

@@ -129,6 +129,7 @@ func mayClose(o rowHead) bool {
 // keep files a row under its key, in the memory of the row that it replaces.
 func (h *history) keep(k rowKey, p pastRow) {
 	p.identity, p.build = k.identity, k.build
+	h.filed[k.identity] = true
 	kept := h.newest[k]
 	if kept == nil {
 		kept = &newestRows{}

@@ -25,6 +25,7 @@ type history struct {
 	sights   map[string]*sight    // by identity
 	newest   map[rowKey]*newestRows
 	rows     []*pastRow           // only when every
+	filed    map[string]bool      // identities that rows were kept for
 	closures map[string][]closure // by identity
 	tbClosed []closure            // of all Thunderbolt devices
 	gids     map[string]string    // by identity: the IPv4-mapped GID that was seen last
@@ -64,9 +65,12 @@ type pastHost struct {
 // may have been on the same device before.
 type sight struct {
 	host, name string
-	n          int64
+	n, seq     int64
 	body       []byte
 }
+
+// newer orders sights by run, and within one by record.
+func (s *sight) newer(t *sight) bool { return s.n > t.n || s.n == t.n && s.seq > t.seq }
 
 // hostSeen is the part of a host that evidence is tied to.
 type hostSeen struct {
@@ -87,7 +91,7 @@ func (h hostSeen) build() string {
 // newHistory knows nothing.
 func newHistory() *history {
 	return &history{
-		runs: map[string]*pastRun{}, hosts: map[string]*pastHost{}, sights: map[string]*sight{}, newest: map[rowKey]*newestRows{},
+		runs: map[string]*pastRun{}, hosts: map[string]*pastHost{}, sights: map[string]*sight{}, newest: map[rowKey]*newestRows{}, filed: map[string]bool{},
 		closures: map[string][]closure{}, gids: map[string]string{},
 	}
 }
@@ -137,7 +141,7 @@ func (h *history) add(rec *ledger.Record) error {
 		}
 		h.addRun(r, rec.Body)
 	case ledger.KindDevice:
-		h.addDevice(r, rec.Body)
+		h.addDevice(r, rec)
 	case ledger.KindIntent:
 		r.addIntent(rec)
 	case ledger.KindObservation:
@@ -184,22 +188,31 @@ func (h *history) addEnd(r *pastRun, body []byte) {
 	}
 }
 
-// addDevice takes in a device as a run saw it.
-func (h *history) addDevice(r *pastRun, body []byte) {
+// addDevice takes in a device as a run saw it. What the run knows of its devices
+// only then can change what they are recognised by: what is filed moves there.
+func (h *history) addDevice(r *pastRun, rec *ledger.Record) {
 	var d struct {
 		Name      string `json:"name"`
 		NodeGUID  string `json:"node_guid"`
 		Transport string `json:"transport"`
 		Ports     []Port `json:"ports"`
 	}
-	if json.Unmarshal(body, &d) != nil {
+	if json.Unmarshal(rec.Body, &d) != nil {
 		return
 	}
 	if r.devices == nil {
 		r.devices = map[string]pastDevice{}
 	}
 	seen := Device{Name: d.Name, Transport: d.Transport, Ports: d.Ports}
-	r.devices[d.Name] = pastDevice{guid: d.NodeGUID, tb: seen.thunderbolt(r.os)}
+	if now := (pastDevice{guid: d.NodeGUID, tb: seen.thunderbolt(r.os)}); r.devices[d.Name].guid != now.guid {
+		before := r.identities()
+		r.devices[d.Name] = now
+		for name, from := range before {
+			h.refile(r, name, from, r.identity(name))
+		}
+	} else {
+		r.devices[d.Name] = now
+	}
 	id := r.identity(d.Name)
 	s := h.sights[id]
 	if s == nil {
@@ -207,7 +220,7 @@ func (h *history) addDevice(r *pastRun, body []byte) {
 		h.sights[id] = s
 	}
 	if r.n >= s.n {
-		s.host, s.name, s.n, s.body = r.host, d.Name, r.n, append(s.body[:0], body...)
+		s.host, s.name, s.n, s.seq, s.body = r.host, d.Name, r.n, rec.Seq, append(s.body[:0], rec.Body...)
 	}
 	for _, p := range d.Ports {
 		if g, _, ok := chooseGID("thunderbolt", p.GIDs, nil); ok {

@@ -109,7 +109,7 @@ func (b *rebuilding) placeDevices() {
 	owner := map[place]string{}
 	for id, s := range b.past.sights {
 		at := place{s.host, s.name}
-		if old, taken := owner[at]; !taken || s.n > b.past.sights[old].n {
+		if old, taken := owner[at]; !taken || s.newer(b.past.sights[old]) {
 			owner[at] = id
 		}
 	}

@@ -1,0 +1,116 @@
+//go:build (linux || darwin) && (amd64 || arm64)
+
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// sameEvidence checks that a report has what the run before it saw. What decides
+// must not be the order of a map, so that it is asked several times.
+func sameEvidence(t *testing.T, m *machine, d *Document) {
+	t.Helper()
+	for range 8 {
+		rep := m.report(nil)
+		for _, dev := range d.Devices {
+			i := slices.IndexFunc(rep.Devices, func(o Device) bool { return o.Name == dev.Name })
+			if i < 0 || rep.Devices[i].NodeGUID != dev.NodeGUID || len(rep.Devices[i].Ports) != len(dev.Ports) {
+				t.Fatalf("%s: the report has %+v", dev.Name, rep.Devices)
+			}
+			if dev.Capabilities == nil {
+				continue // of a listing
+			}
+			if got, want := rep.Devices[i].Capabilities.RDMA(), dev.Capabilities.RDMA(); got != want {
+				t.Fatalf("%s: the report has %+v, the run %+v", dev.Name, got, want)
+			}
+		}
+		for _, o := range d.Observations {
+			if o.tried() && !slices.ContainsFunc(rep.Observations, func(p Observation) bool { return p.Run == o.Run && p.Seq == o.Seq && p.Device == o.Device }) {
+				t.Fatalf("the report lacks %s by %s", o.Key(), o.Probe)
+			}
+		}
+	}
+}
+
+// A library may not tell a GUID before the device is open: Apple's is not known to
+// have that symbol. What is recorded before and after is of one device.
+func TestGUIDThatIsLearnedLater(t *testing.T) {
+	t.Parallel()
+	for _, newMachine := range []func(*testing.T) *machine{newMac, newLinux} {
+		m := newMachine(t)
+		m.profile["library"] = object{"missing_symbols": []string{"ibv_get_device_guid"}}
+		for range 2 {
+			sameEvidence(t, m, m.probe(nil))
+		}
+		sameEvidence(t, m, m.devices(nil))
+	}
+}
+
+// A GUID that two devices share is of neither, which the run knows only when it has
+// listed the second one.
+func TestSharedGUIDInAReport(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	m.dev(1)["node_guid"] = m.dev(0)["node_guid"]
+	m.rules(0, "ibv_create_qp", object{"when": object{"qp_type": "UC"}, "errno": "EOPNOTSUPP"})
+	for range 2 {
+		d := m.probe(nil)
+		sameEvidence(t, m, d)
+	}
+}
+
+// What closes a device whose GUID could not be asked for closes it also where it can.
+func TestClosureOfADeviceWithoutGUID(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	name := m.dev(0)["name"].(string)
+	m.profile["library"] = object{"missing_symbols": []string{"ibv_get_device_guid"}}
+	m.rules(0, "ibv_query_device", object{"fault": "crash"})
+	d := m.probe(func(o *Options) { o.Devices = []string{name} })
+	if d.Exit != ExitContained || d.Devices[0].NodeGUID != "" {
+		t.Fatalf("exit %d, GUID %q", d.Exit, d.Devices[0].NodeGUID)
+	}
+	m.rules(0, "ibv_query_device")
+	for range 2 {
+		d = m.probe(func(o *Options) { o.Devices = []string{name} })
+		levels(t, d, name, map[string]string{"port.state": "confirmed", "mr.register": "guarded", "qp.uc.create": "guarded"})
+	}
+}
+
+// Rows that were filed before the GUID was known move with it, all of them.
+func TestRefiling(t *testing.T) {
+	for _, every := range []bool{false, true} {
+		h := newHistory()
+		h.every = every
+		r := &pastRun{id: "r1", n: 1, boot: "b", devices: map[string]pastDevice{}}
+		h.runs["r1"] = r
+		body := func(id, level string) []byte {
+			return fmt.Appendf(nil, `{"id": %q, "device": "d0", "probe": "port", "level": %q}`, id, level)
+		}
+		from := identity("", "d0", "b")
+		for i, id := range []string{"dev.open", "dev.open", "port.query"} {
+			h.keep(rowKey{from, id, "port", 0, "", ""}, pastRow{run: "r1", n: 1, seq: int64(i + 1), level: "confirmed", body: body(id, "confirmed")})
+		}
+		h.closures[from] = []closure{{Run: "r1"}, {Run: "r0"}}
+		h.refile(r, "d0", from, "guid")
+		want := 2
+		if len(h.newest) != want || len(h.closures["guid"]) != 2 || len(h.closures[from]) != 0 {
+			t.Errorf("%d keys, closures %+v", len(h.newest), h.closures)
+		}
+		for k, rows := range h.newest {
+			if k.identity != "guid" || rows.answer.identity != "guid" {
+				t.Errorf("%+v stays", k)
+			}
+		}
+		for _, p := range h.rows {
+			if p.identity != "guid" {
+				t.Errorf("row %d stays", p.seq)
+			}
+		}
+		if every && len(h.rows) != 3 {
+			t.Errorf("%d rows", len(h.rows))
+		}
+	}
+}
