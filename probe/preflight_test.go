@@ -15,7 +15,9 @@ func TestUnreadTableIsNotEmpty(t *testing.T) {
 			m.rules(0, "_ibv_query_gid_ex", fault)
 			device := m.dev(0)["name"].(string)
 			for _, index := range []*int{nil, new(int)} {
-				d := m.probe(func(o *Options) { o.Devices, o.Store, o.GIDIndex, o.Only = []string{device}, "none", index, []string{"mr"} })
+				d := m.probe(func(o *Options) {
+					o.Devices, o.Store, o.GIDIndex, o.Only = []string{device}, "none", index, []string{"mr"}
+				})
 				o := rowFor(t, d, device, "qp.uc.rtr")
 				if !strings.Contains(o.Detail, "the table was not read") || strings.Contains(o.Detail, "empty") || strings.Contains(o.Detail, "IPv4") {
 					t.Errorf("%s, %v: %s", name, fault, o.Detail)
