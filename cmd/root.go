@@ -144,9 +144,9 @@ func longHelp() string {
 	var b strings.Builder
 	b.WriteString("rdmaprobe asks the verbs library of this machine what each RDMA device can do.\n")
 	b.WriteString("Every answer is evidence: one guarded attempt in a child process of its own,\n")
-	b.WriteString("recorded with what was called and what came back.\n\nExit status:\n")
+	b.WriteString("recorded with what was called and what came back.\n\nExit status:\n\n") // as code, in manual page and Markdown too
 	for _, e := range probe.ExitCodes {
-		fmt.Fprintf(&b, "  %-4d %s\n", e.Code, e.Means)
+		fmt.Fprintf(&b, "    %-4d %s\n", e.Code, strings.TrimLeft(report.Wrap(e.Means, 72, "         "), " "))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
