@@ -95,16 +95,20 @@ func rtrRow(t qpType) *tableRow {
 
 func pingpongRow(t qpType) *tableRow {
 	return &tableRow{
-		word: "pingpong." + string(t), option: "pingpong", flag: "send messages there and back and check every byte", qp: t, class: ClassData, when: consent, about: "send messages there and back over " + t.name() + " and check every byte",
-		run: probePingpong, answer: (*session).echoRounds, calls: slices.Concat(connectCalls, []string{"ibv_post_recv", "ibv_post_send", "ibv_poll_cq"}, closeCalls),
+		word: "pingpong." + string(t), option: "pingpong", qp: t, class: ClassData, when: consent,
+		flag:  "send messages there and back and check every byte",
+		about: "send messages there and back over " + t.name() + " and check every byte",
+		run:   probePingpong, answer: (*session).echoRounds, calls: slices.Concat(connectCalls, []string{"ibv_post_recv", "ibv_post_send", "ibv_poll_cq"}, closeCalls),
 		ids: only(append(t.steps("rtr", "rts"), "pingpong."+string(t))...),
 	}
 }
 
 func writeRow(t qpType) *tableRow {
 	return &tableRow{
-		word: "write." + string(t), option: "write", flag: "write into the peer's memory and check the target's bytes", qp: t, class: ClassData, when: consent, about: "write into the peer's memory over " + t.name() + " and check the target's bytes",
-		run: probeWrite, answer: (*session).watchTarget, calls: slices.Concat(connectCalls, []string{"ibv_post_send", "ibv_poll_cq"}, closeCalls),
+		word: "write." + string(t), option: "write", qp: t, class: ClassData, when: consent,
+		flag:  "write into the peer's memory and check the target's bytes",
+		about: "write into the peer's memory over " + t.name() + " and check the target's bytes",
+		run:   probeWrite, answer: (*session).watchTarget, calls: slices.Concat(connectCalls, []string{"ibv_post_send", "ibv_poll_cq"}, closeCalls),
 		ids: only(append(t.steps("rtr", "rts"), "op.rdma_write")...),
 	}
 }
