@@ -91,7 +91,9 @@ func Findings(d *Document, c FindingContext) []Finding {
 	for i := range findingRules {
 		r := &findingRules[i]
 		for _, h := range r.find(v) {
-			all = append(all, newRuleHit(r, h))
+			hit := newRuleHit(r, h)
+			hit.check = v.withPeer(hit.check)
+			all = append(all, hit)
 		}
 	}
 	return sortFindings(mergeHits(withoutEffects(all)))

@@ -173,3 +173,36 @@ func TestRemediesOfTheHost(t *testing.T) {
 			[]string{"dmesg"}, []string{"Mac", "end other"}},
 	})
 }
+
+// Where the distribution is known, only its own command is told.
+func TestPackagesAreThoseOfTheDistribution(t *testing.T) {
+	version := func(os string, change func(s scene)) func(scene) {
+		return func(s scene) { change(s); s.host().OSVersion = os }
+	}
+	noProvider := func(s scene) { s.unlist("mlx5_0"); s.host().Providers = ptrTo(false) }
+	noModule := func(s scene) { s.bare(); s.host().ModulesAvail = map[string]bool{"rdma_rxe": false} }
+	checkRemedies(t, []remedyCase{
+		{"not known", "provider_library_missing", linuxScene, version("", noProvider), []string{"apt", "dnf", "zypper"}, nil},
+		{"another one", "provider_library_missing", linuxScene, version("arch", noProvider), []string{"apt", "dnf", "zypper"}, nil},
+		{"Debian", "provider_library_missing", linuxScene, version("debian 13", noProvider), []string{"sudo apt install ibverbs-providers"}, []string{"dnf", "zypper"}},
+		{"Fedora", "provider_library_missing", linuxScene, version("fedora 41", noProvider), []string{"sudo dnf install libibverbs"}, []string{"apt", "zypper"}},
+		{"openSUSE", "provider_library_missing", linuxScene, version("opensuse-leap 15.6", noProvider), []string{"sudo zypper install libibverbs"}, []string{"apt", "dnf"}},
+		{"no library", "verbs_library_missing", linuxScene, version("rocky 9.4", func(s scene) { s.noLibrary("missing_file") }), []string{"sudo dnf install libibverbs"}, []string{"apt install"}},
+		{"Ubuntu without the module", "no_rdma_device", linuxScene, version("ubuntu 24.04", noModule), []string{"linux-modules-extra-6.8.0-45-generic"}, []string{"dnf"}},
+		{"Debian without the module", "no_rdma_device", linuxScene, version("debian 12", noModule), []string{"linux-image-amd64"}, []string{"modules-extra", "dnf"}},
+		{"Fedora without the module", "no_rdma_device", linuxScene, version("fedora 41", noModule), []string{"kernel-modules-extra"}, []string{"apt install"}},
+	})
+}
+
+// The command that checks a finding about the peer names the peer.
+func TestChecksNameThePeer(t *testing.T) {
+	s := macScene()
+	s.control(ControlFacts{Peer: "192.0.2.2", Interface: "en3"})
+	if text := textOf(s, "control_channel_on_rdma_port"); !strings.HasSuffix(text, "| rdmaprobe doctor --peer 192.0.2.2") {
+		t.Errorf("%q", text)
+	}
+	s.control(ControlFacts{Peer: "$(id)", Interface: "en3"})
+	if text := textOf(s, "control_channel_on_rdma_port"); !strings.HasSuffix(text, "| rdmaprobe doctor --peer HOST") {
+		t.Errorf("%q", text)
+	}
+}

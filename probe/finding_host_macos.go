@@ -81,8 +81,9 @@ func verbsLibraryMissing(v *findingView) []findingHit {
 		h.remedy = "it comes with macOS 26.2 and newer and cannot be installed by itself; check the version with `sw_vers`"
 	default:
 		h.message = "the verbs library libibverbs.so.1, or a library that it needs, is not installed"
-		h.remedy = "install rdma-core's library and its providers: `apt install libibverbs1 ibverbs-providers` (Debian, Ubuntu), " +
-			"`dnf install libibverbs` (Fedora, RHEL), `zypper install libibverbs1 libibverbs` (SUSE)"
+		h.remedy = "install rdma-core's library and its providers: " + v.packages(map[string]string{
+			"apt": "install libibverbs1 ibverbs-providers", "dnf": "install libibverbs", "zypper": "install libibverbs1 libibverbs",
+		})
 	}
 	if text := printable(v.d.Provider.Library.Error); text != "" {
 		h.message += " (" + text + ")"

@@ -204,6 +204,14 @@ func (v *findingView) routeRemedy(h *findingHit, to netip.Addr, routed string) {
 	h.undo = "`" + del + "`"
 }
 
+// withPeer puts the address of the peer that was named into a command.
+func (v *findingView) withPeer(command string) string {
+	if v.c.Control == nil || v.c.Control.Peer == "" {
+		return command
+	}
+	return strings.ReplaceAll(command, "--peer HOST", "--peer "+shellName(v.c.Control.Peer, "HOST"))
+}
+
 // tunnelInterface tells interfaces of VPNs by name.
 func tunnelInterface(name string) bool {
 	return slices.ContainsFunc([]string{"utun", "ipsec", "ppp", "tun", "tap", "wg", "tailscale", "zt"},

@@ -305,8 +305,9 @@ func providerLibraryMissing(v *findingView) []findingHit {
 		}
 		h := findingHit{
 			message: "the kernel has " + printable(dev.Name) + ", but libibverbs has no provider for it",
-			remedy: "install the distribution's provider package: `sudo apt install ibverbs-providers` (Debian, Ubuntu), `sudo dnf install libibverbs` (Fedora, RHEL), " +
-				"`sudo zypper install libibverbs` (SUSE); a provider from elsewhere needs its file and its entry where this libibverbs looks, usually /etc/libibverbs.d",
+			remedy: "install the distribution's provider package: " + v.packages(map[string]string{
+				"apt": "install ibverbs-providers", "dnf": "install libibverbs", "zypper": "install libibverbs",
+			}) + "; a provider from elsewhere needs its file and its entry where this libibverbs looks, usually /etc/libibverbs.d",
 		}
 		if v.h.Providers != nil && !*v.h.Providers {
 			h.message += ", nor for anything else: there is no provider with both a file and an entry in libibverbs.d"

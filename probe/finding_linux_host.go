@@ -77,9 +77,7 @@ func (v *findingView) noDeviceOnLinux(h *findingHit) {
 		h.facts = append(h.facts, "host.modules_available.rdma_rxe")
 	default:
 		h.message += ", and the soft-RoCE module rdma_rxe is not installed for this kernel"
-		kernel := shellName(v.h.Kernel, "$(uname -r)")
-		h.remedy = driver + "for RDMA in software, install the kernel's extra modules (Ubuntu: `sudo apt install linux-modules-extra-" + kernel +
-			"`; Fedora, RHEL: `sudo dnf install kernel-modules-extra`), `sudo modprobe rdma_rxe`, then " + add
+		h.remedy = driver + "for RDMA in software, " + v.extraModules() + ", `sudo modprobe rdma_rxe`, then " + add
 		h.facts = append(h.facts, "host.modules_available.rdma_rxe")
 	}
 	if slices.Contains(h.facts, "host.modules_available.rdma_rxe") && v.h.ModulesAvail == nil {
@@ -152,8 +150,9 @@ func providerOfAnotherRelease(v *findingView) []findingHit {
 		if m := symbolVersion().FindString(text); m != "" {
 			return []findingHit{{
 				message: "libibverbs and a provider are from different releases: " + printable(m),
-				remedy: "reinstall both from one release: `sudo apt install --reinstall libibverbs1 ibverbs-providers` or `sudo dnf reinstall libibverbs`, " +
-					"and remove copies from other sources (vendor packages, /usr/local/lib)",
+				remedy: "reinstall both from one release: " + v.packages(map[string]string{
+					"apt": "install --reinstall libibverbs1 ibverbs-providers", "dnf": "reinstall libibverbs", "zypper": "install --force libibverbs1 libibverbs",
+				}) + ", and remove copies from other sources (vendor packages, /usr/local/lib)",
 				seen: keysOf(rows...), facts: libraryErrorFact(v),
 			}}
 		}
