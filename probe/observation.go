@@ -56,7 +56,7 @@ const (
 	Crash           Reason = "crash"            // the child died inside a provider call
 	Stuck           Reason = "stuck"            // the child could not be killed, or was left
 	Unstable        Reason = "unstable"         // successive answers differ
-	Interrupted     Reason = "interrupted"      // the run ended first
+	Interrupted     Reason = "interrupted"      // the run ended first, or somebody else ended the child
 	Guarded         Reason = "guarded"          // the guard refused
 	Exhausted       Reason = "exhausted"        // a pool is used up
 	Permission      Reason = "permission"       // this user may not
