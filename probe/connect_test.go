@@ -232,3 +232,37 @@ func TestStockOutcome(t *testing.T) {
 		}
 	}
 }
+
+// A queue is as deep as its largest message needs: on Thunderbolt in frames of 4096
+// bytes, elsewhere one place.
+func TestQueueDepth(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		m      *machine
+		device string
+		size   int
+		want   int64
+	}{
+		{newMac(t), "rdma_en3", 64, 16}, {newMac(t), "rdma_en3", 1 << 20, 256}, {newMac(t), "rdma_en3", 4095 * 4096, 4095}, {newLinux(t), "mlx5_0", 1 << 20, 16},
+	} {
+		d := tt.m.probe(func(o *Options) {
+			o.Devices, o.More, o.Sizes, o.Iterations, o.Store = []string{tt.device}, []string{"pingpong"}, []int{64, tt.size}, 2, noStore
+		})
+		levels(t, d, tt.device, map[string]string{"pingpong.uc": "confirmed"})
+		for _, o := range d.Observations {
+			if o.ID != "qp.uc.create" || o.Device != tt.device {
+				continue
+			}
+			want := int64(16)
+			if o.Probe == "pingpong.uc" {
+				want = tt.want
+			}
+			asked, _ := o.Params["requested"].(map[string]any)
+			for _, key := range []string{"max_send_wr", "max_recv_wr"} {
+				if n, ok := dataInt(asked, key); !ok || n != want {
+					t.Errorf("%d bytes on %s, %s: %v, want %s %d", tt.size, tt.device, o.Probe, asked, key, want)
+				}
+			}
+		}
+	}
+}

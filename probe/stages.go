@@ -120,7 +120,8 @@ func reasonOfMapping(err error) Reason {
 
 // createQP is the stage qp.TYPE.create; 0 when it did not succeed.
 func (s *session) createQP(t qpType, pd rdma.RDMAPD, cq rdma.RDMACQ) rdma.RDMAQP {
-	asked := rdma.IbvQPCap{MaxSendWR: qpDepth, MaxRecvWR: qpDepth, MaxSendSGE: 1, MaxRecvSGE: 1}
+	depth := s.depth()
+	asked := rdma.IbvQPCap{MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1}
 	r := s.begin(t.id("create"), 0, map[string]any{"requested": capMap(asked)})
 	init := &rdma.IbvQPInitAttr{SendCQ: cq, RecvCQ: cq, Cap: asked, SQSigAll: 1}
 	qp, err := t.create(pd, init)
@@ -141,6 +142,18 @@ func (s *session) createQP(t qpType, pd rdma.RDMAPD, cq rdma.RDMACQ) rdma.RDMAQP
 	}
 	r.confirmed("ibv_create_qp", nonNull, nil)
 	return qp
+}
+
+// maxFrames is the deepest queue that Apple documents, in frames (TN3205).
+const maxFrames = 4095
+
+// depth is how deep the queues have to be for one message each way. On Thunderbolt a
+// message takes as many places as it has frames (TN3205).
+func (s *session) depth() uint32 {
+	if d := s.req.Data; d != nil && len(d.Sizes) > 0 && s.thunderbolt() {
+		return uint32(min(max(qpDepth, frames(maxOf(d.Sizes))), maxFrames))
+	}
+	return qpDepth
 }
 
 // initQP is the stage qp.TYPE.init.
