@@ -34,6 +34,8 @@ type Child struct {
 	sending sync.Mutex // messages are written whole and one by one
 	write   func([]byte) error
 
+	kill        time.Duration // after the deadline the parent would kill it; 0 = not inside a call
+	orphan      atomic.Bool
 	ignoreTerm  atomic.Bool
 	orphanLimit atomic.Int64 // a duration; 0 = none
 }
@@ -81,8 +83,14 @@ func (c *Child) Send(typ string, body any) error {
 const copyExit = 3
 
 // Done sends the result, which makes the run Completed. The process should exit
-// next: it has a second.
-func (c *Child) Done(body any) error { return c.Send(msgDone, body) }
+// next: it has a second. An orphan ends in it, with what its library has started:
+// nobody else will end that.
+func (c *Child) Done(body any) error {
+	if c.orphan.Load() {
+		endGroup()
+	}
+	return c.Send(msgDone, body)
+}
 
 // IgnoreTerm makes SIGTERM do nothing. Simulated hangs use it.
 func (c *Child) IgnoreTerm() { c.ignoreTerm.Store(true) }
@@ -97,9 +105,11 @@ const (
 	orphanLook  = 25 * time.Millisecond
 )
 
-// orphaned runs once the parent is dead, until exit is called.
+// orphaned runs once the parent is dead, until exit is called. Inside a call that is
+// when the parent would have killed it, if it would.
 func (c *Child) orphaned(exit func()) {
-	c.clock.end(ErrOrphaned)
+	c.orphan.Store(true)
+	killed := c.clock.end(ErrOrphaned).Add(c.kill)
 	born := time.Now()
 	idleSince := born
 	for now := born; ; now = time.Now() {
@@ -107,7 +117,8 @@ func (c *Child) orphaned(exit func()) {
 			idleSince = now
 		}
 		limit := time.Duration(c.orphanLimit.Load())
-		if now.Sub(idleSince) >= orphanGrace || limit > 0 && now.Sub(born) >= limit {
+		late := c.kill > 0 && now.After(killed)
+		if now.Sub(idleSince) >= orphanGrace || limit > 0 && now.Sub(born) >= limit || late {
 			exit()
 			return
 		}

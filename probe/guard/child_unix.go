@@ -37,16 +37,24 @@ func Enter() (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Child{pid: os.Getpid(), nonce: h.Nonce, request: request, clock: newClock(h.left(), h.Soft), mark: shared.mark(), write: writeMessage}
+	c := &Child{pid: os.Getpid(), nonce: h.Nonce, request: request, clock: newClock(h.left(), h.Soft), kill: h.Kill, mark: shared.mark(), write: writeMessage}
 	if h.Conn {
 		c.conn = os.NewFile(fdConn, "connection")
 	}
 	c.catchSignals()
 	go func() {
 		waitForEnd(fdLifeline)
-		c.orphaned(func() { os.Exit(orphanExit) })
+		c.orphaned(endGroup)
 	}()
 	return c, c.Send(msgHello, os.Getpid())
+}
+
+// endGroup ends this process and those of its group, which its library has started.
+func endGroup() {
+	if syscall.Getpgrp() == os.Getpid() {
+		_ = syscall.Kill(0, syscall.SIGKILL)
+	}
+	os.Exit(orphanExit)
 }
 
 // checkChannels looks at the inherited descriptors and keeps them from programs

@@ -8,9 +8,9 @@ import (
 
 // clock is a child's deadline and whatever else ends its context.
 type clock struct {
-	soft time.Duration
-	base context.Context // has no deadline
-	end  context.CancelCauseFunc
+	soft   time.Duration
+	base   context.Context // has no deadline
+	cancel context.CancelCauseFunc
 
 	mu   sync.Mutex
 	ctx  context.Context // base until due
@@ -21,7 +21,7 @@ type clock struct {
 // newClock starts a clock of which left remains, and soft after a renewal.
 func newClock(left, soft time.Duration) *clock {
 	c := &clock{soft: soft}
-	c.base, c.end = context.WithCancelCause(context.Background())
+	c.base, c.cancel = context.WithCancelCause(context.Background())
 	c.wind(left)
 	return c
 }
@@ -48,6 +48,14 @@ func (c *clock) renew() bool {
 	c.stop()
 	c.wind(c.soft)
 	return true
+}
+
+// end ends the context, for good, and tells when its deadline would have been.
+func (c *clock) end(cause error) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cancel(cause)
+	return c.due
 }
 
 // terminate ends the context for a SIGTERM. One after the deadline is the ladder's:

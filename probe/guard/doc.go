@@ -18,7 +18,8 @@
 //
 // A child promises (Enter): its context ends at the soft deadline, at SIGTERM
 // and when the parent dies; an orphan that is not inside a provider call is
-// gone within about a second.
+// gone within about a second, one that is when its parent would have killed it,
+// and with it what the library has started. With Spec.Leave it stays in its call.
 //
 // The channels of a child: stdin carries the request; stdout and stderr are one
 // pipe and belong to the library; 3 takes messages; 4 is a lifeline that ends

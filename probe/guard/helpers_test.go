@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -205,6 +206,23 @@ var (
 		}
 		c.Mark().Verb.Store(0)
 	})
+	_ = child("inside a call with another", func(c *Child) {
+		inCall(c, 4, 9)
+		other := exec.Command("/bin/sleep", "60")
+		other.Stdout = os.Stdout
+		must(other.Start())
+		must(c.Send("in", os.Getpid()))
+		must(c.Send("other", other.Process.Pid))
+		select {}
+	})
+	_ = child("ends in order with another", func(c *Child) {
+		other := exec.Command("/bin/sleep", "60")
+		must(other.Start())
+		must(c.Send("in", os.Getpid()))
+		must(c.Send("other", other.Process.Pid))
+		<-c.Context().Done()
+		_ = c.Done(nil)
+	})
 	_ = child("outside a call", func(c *Child) {
 		c.Mark().Counts[4].Store(9)
 		c.IgnoreTerm()
@@ -271,7 +289,16 @@ func init() {
 			must(err)
 		}
 		s := Spec{Exe: os.Args[0], Env: []string{helperEnv + "=" + os.Getenv("PARENT_OF")}, Soft: time.Hour, Leave: true, Lock: lock}
-		_, err := Run(context.Background(), s, func(m Message) { fmt.Printf("%s\n", m.Body) })
+		if os.Getenv("PARENT_KILLS") != "" {
+			s.Soft, s.Leave, s.Ladder = 2*time.Second, false, Ladder{Term: 100 * time.Millisecond, Kill: 100 * time.Millisecond, GiveUp: time.Minute}
+		}
+		tells, _ := strconv.Atoi(os.Getenv("PARENT_TELLS"))
+		var told []string
+		_, err := Run(context.Background(), s, func(m Message) {
+			if told = append(told, string(m.Body)); len(told) == tells {
+				fmt.Println(strings.Join(told, " "))
+			}
+		})
 		must(err)
 	}
 	helpers["locker"] = func() {

@@ -44,17 +44,39 @@ func program(t *testing.T, helper string, env ...string) (*exec.Cmd, string) {
 // orphan starts a parent with a child, kills the parent and returns the child.
 func orphan(t *testing.T, helper string, env ...string) int {
 	t.Helper()
+	return orphans(t, helper, 1, env...)[0]
+}
+
+// orphans returns what the child tells of too.
+func orphans(t *testing.T, helper string, n int, env ...string) (pids []int) {
+	t.Helper()
 	used.Store(helper, true)
-	parent, line := program(t, "parent", append(env, "PARENT_OF="+helper)...)
-	pid, err := strconv.Atoi(line)
-	if err != nil || !ProcessAlive(pid) {
-		t.Fatalf("child %q is not alive: %v", line, err)
+	parent, lines := program(t, "parent", append(env, "PARENT_OF="+helper, "PARENT_TELLS="+strconv.Itoa(n))...)
+	for line := range strings.FieldsSeq(lines) {
+		pid, err := strconv.Atoi(line)
+		if err != nil || !ProcessAlive(pid) {
+			t.Fatalf("child %q is not alive: %v", line, err)
+		}
+		pids = append(pids, pid)
+	}
+	if len(pids) != n {
+		t.Fatalf("%d processes, want %d: %q", len(pids), n, lines)
 	}
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	return pid
+	return pids
+}
+
+// An orphan ends with what its library has started: in order, and inside a call when
+// its parent would have ended it.
+func TestOrphanEndsWithItsGroup(t *testing.T) {
+	for _, helper := range []string{"inside a call with another", "ends in order with another"} {
+		for _, pid := range orphans(t, helper, 2, "PARENT_KILLS=1") {
+			waitUntil(t, helper+": the orphan and what it started have ended", func() bool { return !ProcessAlive(pid) })
+		}
+	}
 }
 
 func TestOrphanOutsideCallEnds(t *testing.T) {

@@ -34,6 +34,9 @@ type process struct {
 // start runs the child and the goroutines that serve its channels.
 func start(s Spec) (*process, error) {
 	h := header{Nonce: newNonce(), Soft: s.Soft, Began: uptime(), Lock: s.Lock != nil, Conn: s.Conn != nil}
+	if !s.Leave {
+		h.Kill = s.Ladder.Term + s.Ladder.Kill
+	}
 	request, err := encodeRequest(h, s.Request)
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)

@@ -15,7 +15,7 @@ import (
 
 // wireVersion changes when a child of another build could not understand its
 // parent. The executable may be replaced while a run is going on.
-const wireVersion = 3
+const wireVersion = 4
 
 // maxLine is the longest message line, in bytes.
 const maxLine = 1 << 20
@@ -33,6 +33,7 @@ type header struct {
 	Nonce string        `json:"nonce"`
 	Soft  time.Duration `json:"soft_ns"`
 	Began time.Duration `json:"began_ns"` // uptime at the start of the child
+	Kill  time.Duration `json:"kill_ns"`  // what the parent's ladder adds to Soft; 0: it never kills inside a call
 	Lock  bool          `json:"lock"`
 	Conn  bool          `json:"conn"`
 	Size  int           `json:"size"`
