@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"errors"
+	"strings"
 	"reflect"
 	"testing"
 )
@@ -14,6 +15,15 @@ func TestOpenMissing(t *testing.T) {
 	}
 	if canCall && le.Class != LoadMissingFile {
 		t.Errorf("class %q for %q, want %q", le.Class, le.Text, LoadMissingFile)
+	}
+}
+
+// A name is never cut: what stands before a NUL is another library.
+func TestOpenWithNUL(t *testing.T) {
+	l, err := Open(DefaultPath() + "\x00.mine")
+	var le *LoadError
+	if l != nil || !errors.As(err, &le) || canCall && !strings.Contains(le.Text, "NUL") {
+		t.Errorf("%v, %v", l, err)
 	}
 }
 

@@ -4,6 +4,7 @@ package rdma
 
 import (
 	"runtime"
+	"strings"
 
 	"github.com/ebitengine/purego"
 )
@@ -13,6 +14,9 @@ import (
 // *LoadError. A missing symbol is not an error here: see Has.
 func Open(path string) (*Library, error) {
 	path = loadPath(hostPlatform(), path)
+	if strings.ContainsRune(path, 0) { // C would load what stands before it
+		return nil, NewLoadError(path, "a name with a NUL byte names no file")
+	}
 	// dlerror is kept per thread, and purego asks for it in a second call.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
