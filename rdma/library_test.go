@@ -2,8 +2,8 @@ package rdma
 
 import (
 	"errors"
-	"strings"
 	"reflect"
+	"strings"
 	"testing"
 )
 
