@@ -107,8 +107,8 @@ func hostPlatform() rdma.Platform {
 func (r *run) hello(role, token string) peer.Hello {
 	name, _ := os.Hostname()
 	return peer.Hello{
-		Version: peer.Version, Role: role, Token: token, Tool: printable(r.doc.Tool.Name + " " + r.doc.Tool.Version),
-		OS: r.facts.OS, OSBuild: printable(r.facts.OSBuild), Host: printable(name),
+		Version: peer.Version, Role: role, Token: token, Tool: peer.Text(r.doc.Tool.Name + " " + r.doc.Tool.Version),
+		OS: r.facts.OS, OSBuild: peer.Text(r.facts.OSBuild), Host: peer.Text(name),
 	}
 }
 

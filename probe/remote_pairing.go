@@ -151,7 +151,7 @@ func (dr *deviceRun) judgeProof(l *link, f *ControlFacts) {
 
 // announce is a device's port as the other end has to know it.
 func (dr *deviceRun) announce(d Device) peer.Port {
-	p := peer.Port{Device: d.Name, Num: dr.port(), GIDIndex: -1, Netdev: printable(netdevOf(dr.facts, d.Name))}
+	p := peer.Port{Device: peer.Text(d.Name), Num: dr.port(), GIDIndex: -1, Netdev: peer.Text(netdevOf(dr.facts, d.Name))}
 	own := dr.portEntry(d)
 	if own == nil {
 		return p

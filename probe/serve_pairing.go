@@ -47,6 +47,9 @@ func (s *server) portOf(d Device) int {
 func (s *server) announced() []peer.Port {
 	var ports []peer.Port
 	for _, d := range s.offered() {
+		if peer.Text(d.Name) != d.Name {
+			continue // no message can name it, and the whole list would be refused
+		}
 		dr := s.newDeviceRun(d)
 		p := dr.announce(d)
 		if netdev := netdevOf(s.facts, d.Name); netdev != "" {

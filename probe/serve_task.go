@@ -120,7 +120,7 @@ func (ses *serveSession) child(dr *deviceRun, row *tableRow, c *peer.Conn) error
 	if err != nil {
 		return err
 	}
-	done := peer.Done{Outcome: string(dr.outcome), Detail: printable(dr.endDetail)}
+	done := peer.Done{Outcome: string(dr.outcome), Detail: peer.Text(dr.endDetail)}
 	s.say("%s on %s for %v: %s", row.word, dr.name, ses.conn.RemoteAddr(), done.Outcome)
 	return ses.conn.Send(peer.TypeDone, done, peer.StepLimit)
 }

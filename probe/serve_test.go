@@ -358,6 +358,16 @@ func TestServeDeviceIsOneSessions(t *testing.T) {
 	}
 }
 
+// A device whose name no message can hold hides no other.
+func TestServeUnspeakableDevice(t *testing.T) {
+	m := newLinux(t)
+	m.dev(0)["name"] = "mlx\x1b[2J"
+	s := startServer(t, m, nil)
+	if _, _, p := s.opens(); len(p.Ports) != 1 || p.Ports[0].Device != "mlx5_1" {
+		t.Errorf("ports %+v", p.Ports)
+	}
+}
+
 func TestServeUsage(t *testing.T) {
 	for name, change := range map[string]func(*ServeOptions){
 		"an address that all reach": func(o *ServeOptions) { o.Listen = []string{"0.0.0.0:18516"} },

@@ -216,6 +216,15 @@ func NewToken() string {
 	return hex.EncodeToString(b[:])
 }
 
+// Text makes a text fit for a field of a message: what Check of the other end takes.
+func Text(s string) string {
+	s = clean(s)
+	if len(s) > maxText {
+		s = strings.TrimSpace(strings.ToValidUTF8(s[:maxText], "")) // a rune that was cut goes with it
+	}
+	return s
+}
+
 // clean makes a text of the other end one printable, bounded line.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {

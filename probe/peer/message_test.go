@@ -57,6 +57,18 @@ func TestHonestMessagesPass(t *testing.T) {
 	}
 }
 
+// What goes through Text is never refused at the other end, and short texts stay.
+func TestTextPasses(t *testing.T) {
+	for _, in := range []string{"", "the child died", strings.Repeat("x", 500), strings.Repeat("ü", 150), "x" + strings.Repeat("世", 100), "a\x1b[2J\n\u202eb", "\xff\xfe", strings.Repeat(" ", 300)} {
+		if err := (Done{Outcome: "crashed", Detail: Text(in)}).Check(); err != nil {
+			t.Errorf("%.20q: %v", in, err)
+		}
+	}
+	if got := Text("the child died"); got != "the child died" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestHostileMessagesAreRefused(t *testing.T) {
 	hello := func(f func(*Hello)) checker {
 		h := honest()[TypeHello].(Hello)
