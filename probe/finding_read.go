@@ -53,6 +53,9 @@ func portQueryFailed(v *findingView) []findingHit {
 		rows := v.readFailures(dev.Name, "port.query", "port.state")
 		if v.activeOf(dev) && linkKind(dev) != "infiniband" { // else no GID is needed
 			rows = append(rows, v.readFailures(dev.Name, "gid.usable")...)
+			if v.thunderbolt(dev.Name) { // which needs one of this kind
+				rows = append(rows, v.readFailures(dev.Name, "gid.ipv4_mapped")...)
+			}
 		}
 		return rows
 	}, ": what it should tell is not known, and nothing that needs it was tried", v.attributesUnread()...)

@@ -51,6 +51,13 @@ func errnoOf(platform rdma.Platform, err error) *Errno {
 	return &Errno{Number: pe.Errno, Name: rdma.ErrnoNameOn(platform, pe.Errno), Platform: platform}
 }
 
+// errnoIs tells whether a failed call gave the errno of that name, in the numbers
+// of the library in use.
+func errnoIs(err error, name string) bool {
+	var pe *rdma.ProviderError
+	return errors.As(err, &pe) && pe.ErrnoSet && rdma.ErrnoName(pe.Errno) == name
+}
+
 // returnOf is what a failed call returned, nil when it was not made.
 func returnOf(err error) *Return {
 	var pe *rdma.ProviderError

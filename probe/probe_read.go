@@ -187,15 +187,25 @@ func (s *session) queryGIDs(p *Port, addresses []string) {
 		r.set("index", g.Index)
 		r.set("why", why)
 	}
+	if t.unread > 0 {
+		r.set("unread", t.unread)
+		r.set("unread_error", t.err.Error())
+	}
 	r.counted("ibv_query_gid", uint64(t.usable))
-	s.begin("gid.ipv4_mapped", p.Num, nil).counted("ibv_query_gid", uint64(t.mapped))
+	r = s.begin("gid.ipv4_mapped", p.Num, nil)
+	if t.mapped == 0 && t.unread > 0 { // there may be one in what could not be read
+		r.fail("ibv_query_gid", t.err)
+		return
+	}
+	r.counted("ibv_query_gid", uint64(t.mapped))
 }
 
 // gidTable is what a scan of a port's GID table found.
 type gidTable struct {
 	entries              int64 // as claimed, within our bound
 	read, usable, mapped int
-	err                  error // of the last slot that could not be read
+	unread               int   // slots that could not be read
+	err                  error // of the last of them
 }
 
 // scanGIDs reads a table into the port. It stops when the session has to.
@@ -207,7 +217,9 @@ func (s *session) scanGIDs(p *Port) (t gidTable, why Reason, detail string) {
 		}
 		g, present, err := s.queryGID(p, t.read)
 		switch {
+		case errnoIs(err, "ENODATA"): // the kernel's word for an empty slot
 		case err != nil:
+			t.unread++
 			t.err = err
 		case present:
 			t.add(p, g)
