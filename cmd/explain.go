@@ -21,6 +21,7 @@ func (a *app) explain() *cobra.Command {
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.runExplain(args) },
 	}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return c.Parent().FlagErrorFunc()(c, negativeErrno(err)) })
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return append(probe.FindingCodes(), termNames()...), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -37,18 +38,30 @@ func (a *app) runExplain(args []string) error {
 	case args[0] == "errno" || len(args) == 2:
 		return a.explainErrno(args)
 	}
-	if e, ok := probe.ExplainFinding(args[0]); ok {
+	name := args[0]
+	if e, ok := probe.ExplainFinding(asCode(name)); ok {
 		return a.print(e, func(w io.Writer) { printFinding(w, e) })
 	}
-	if t, ok := probe.ExplainTerm(args[0]); ok {
+	if t, ok := probe.ExplainTerm(asCode(name)); ok {
 		return a.print(t, func(w io.Writer) {
 			fmt.Fprintf(w, "%s  (%s)\n%s\n", t.Name, strings.TrimSpace(t.Kind+" "+t.Class), report.Wrap(t.Meaning, 78, "  "))
 		})
 	}
-	if all := probe.ExplainErrnoText(args[0]); len(all) > 0 {
+	if all := probe.ExplainErrnoText(name); len(all) > 0 {
 		return a.printErrnos(all)
 	}
-	return &probe.UsageError{Text: fmt.Sprintf("nothing is named %q; rdmaprobe explain lists all names", args[0])}
+	return &probe.UsageError{Text: fmt.Sprintf("nothing is named %q; rdmaprobe explain lists all names", name)}
+}
+
+// asCode is a name as the tables have it: people write it in capitals or with dashes.
+func asCode(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
+
+// negativeErrno says how a negative number is given, which looks like a flag.
+func negativeErrno(err error) error {
+	if _, rest, ok := strings.Cut(err.Error(), "unknown shorthand flag: '"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		return &probe.UsageError{Text: "a negative errno needs -- before it: rdmaprobe explain errno -- -22"}
+	}
+	return err
 }
 
 func (a *app) explainErrno(args []string) error {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -158,6 +159,12 @@ func TestPeerOfASimulation(t *testing.T) {
 	}
 	if d := m.checked(Doctor(t.Context(), DoctorOptions{Options: m.options(func(o *Options) { o.Peer = "node-b" })})); dialled(d) {
 		t.Errorf("doctor: notes %q", d.Notes)
+	}
+	refused := newLinux(t)
+	refused.profile["control_channel"] = object{"errno": "ECONNREFUSED", "peer": "192.0.2.2"}
+	d := refused.checked(Doctor(t.Context(), DoctorOptions{Options: refused.options(func(o *Options) { o.Peer = "node-b" })}))
+	if !slices.Contains(d.Notes, "--peer node-b: answered as the profile says; nothing was dialled") || !strings.Contains(d.Verdict.Text, "the peer was not reached (ECONNREFUSED)") {
+		t.Errorf("a channel of the profile: notes %q, verdict %q", d.Notes, d.Verdict.Text)
 	}
 	if d := m.probe(nil); len(d.Notes) > 0 {
 		t.Errorf("without --peer: notes %q", d.Notes)

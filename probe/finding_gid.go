@@ -240,8 +240,11 @@ func gidStale(v *findingView) []findingHit {
 func (v *findingView) refillRemedy(iface string) string {
 	addresses, _ := v.addresses(iface)
 	own := slices.DeleteFunc(addresses, func(a netip.Addr) bool { return a.IsLinkLocalUnicast() })
-	if len(own) == 0 {
-		return "none of the entries that programs choose is backed by an address: give the interface " + printable(iface) + " one and look again"
+	switch {
+	case len(addresses) == 0:
+		return "none of the entries is backed by an address: give the interface one and look again"
+	case len(own) == 0:
+		return "none of the entries but the link-local one is backed by an address: give the interface one and look again"
 	}
 	name := shellName(iface, "NETDEV")
 	return fmt.Sprintf("take %s down and up, so that the table is filled with the address that it has (%s); that interrupts its connections: ", printable(iface), own[0]) +

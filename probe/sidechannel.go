@@ -17,7 +17,11 @@ type sideChannel struct {
 
 // notDialled says what became of --peer in a simulation.
 func (r *run) notDialled() {
-	if r.profile != nil && r.opts.Peer != "" {
+	switch {
+	case r.profile == nil || r.opts.Peer == "":
+	case r.profile.ControlChannel != nil:
+		r.note("--peer " + printable(r.opts.Peer) + ": answered as the profile says; nothing was dialled")
+	default:
 		r.note("--peer " + printable(r.opts.Peer) + ": not checked: the simulated provider has its own peer; nothing was dialled")
 	}
 }

@@ -117,8 +117,11 @@ func (j judgement) rest(v *Verdict) string {
 	if unknown > 0 {
 		text += fmt.Sprintf(", not known on %d", unknown)
 	}
-	if slices.ContainsFunc(j.d.Observations, func(o Observation) bool { return o.Reason == Unreachable }) {
+	if i := slices.IndexFunc(j.d.Observations, func(o Observation) bool { return o.Reason == Unreachable }); i >= 0 {
 		text += "; the peer was not reached"
+		if e := j.d.Observations[i].Errno; e != nil && e.Name != "" {
+			text += " (" + printable(e.Name) + ")"
+		}
 	}
 	return text
 }

@@ -177,7 +177,7 @@ var verdictCases = []struct {
 		s.twoPorts("mlx5_0")
 		s.host().Interfaces["ens1f0"] = hostfacts.Interface{Up: ptrTo(true), Addresses: []string{}}
 	}, "RDMA is ready on 1 of 2 ports", []string{"mlx5_0 not_ready", "mlx5_0 ready"}},
-	{"the peer was not reached", linuxScene, func(s scene) { s.fail("mlx5_0", "pingpong.rc", Unreachable, 111) }, "RDMA is ready on 1 of 1 port; the peer was not reached", []string{"mlx5_0 ready"}},
+	{"the peer was not reached", linuxScene, func(s scene) { s.fail("mlx5_0", "pingpong.rc", Unreachable, 111) }, "RDMA is ready on 1 of 1 port; the peer was not reached (ECONNREFUSED)", []string{"mlx5_0 ready"}},
 	{"no GID table was read on one of two", linuxScene, func(s scene) {
 		s.host().NetdevOfDevice["mlx5_1"], s.host().Driver["mlx5_1"] = ptrTo("ens1f1"), "mlx5_core"
 		s.addRoCE("mlx5_1", 2)
