@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 )
 
@@ -37,18 +38,9 @@ const (
 	taskWrite    = "write"
 )
 
-// endpoint is what one end must know of a queue pair at the other.
-type endpoint struct {
-	Device string `json:"device,omitempty"`
-	QPN    uint32 `json:"qpn"`
-	PSN    uint32 `json:"psn"`
-	LID    int    `json:"lid"`
-	GID    string `json:"gid,omitempty"`
-	MTU    int    `json:"mtu"` // active, bytes
-	Addr   uint64 `json:"addr,string,omitempty"`
-	Length int    `json:"length,omitempty"`
-	RKey   uint32 `json:"rkey"`
-}
+// endpoint is what one end must know of a queue pair at the other: what the control
+// protocol says of it.
+type endpoint peer.Endpoint
 
 // params is how rows tell of the other end.
 func (e endpoint) params() map[string]any {
