@@ -266,3 +266,28 @@ func TestQueueDepth(t *testing.T) {
 		}
 	}
 }
+
+// A ping-pong of whatever type is confirmed says so where none is; a type beside one
+// that is stays out.
+func TestPingpongOfNoType(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		refused string // "": both types
+		uc, rc  string
+	}{{"", "precondition", "precondition"}, {"UC", "not_tried", "confirmed"}, {"RC", "confirmed", "not_tried"}} {
+		m := newLinux(t)
+		rule := object{"errno": "EOPNOTSUPP"}
+		if tt.refused != "" {
+			rule["when"] = object{"qp_type": tt.refused}
+		}
+		m.rules(0, "ibv_create_qp", rule)
+		d := m.probe(func(o *Options) { o.Devices, o.More, o.Store = []string{"mlx5_0"}, []string{"pingpong", "rc"}, noStore })
+		levels(t, d, "mlx5_0", map[string]string{"pingpong.uc": tt.uc, "pingpong.rc": tt.rc})
+	}
+	m := newMac(t)
+	m.dev(0)["ports"].([]object)[0]["state"] = "down"
+	d := m.probe(func(o *Options) { o.Devices, o.More, o.Store = []string{"rdma_en3"}, []string{"pingpong"}, noStore })
+	if o := rowFor(t, d, "rdma_en3", "pingpong.uc"); o.Reason != Precondition || !strings.Contains(o.Detail, "active") {
+		t.Errorf("%q: %s", o.Reason, o.Detail)
+	}
+}

@@ -149,7 +149,8 @@ func (dr *deviceRun) wantsType(t qpType) bool {
 	if len(dr.opts.Types) > 0 {
 		return slices.Contains(dr.opts.Types, string(t))
 	}
-	return dr.confirmedHere(t.id("create"))
+	// Where none was confirmed each says that it needs one.
+	return dr.confirmedHere(t.id("create")) || !dr.confirmedHere(qpUC.id("create")) && !dr.confirmedHere(qpRC.id("create"))
 }
 
 // confirmedHere tells whether this run has confirmed an id on the device.
