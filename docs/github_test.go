@@ -66,7 +66,7 @@ func TestWorkflows(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"linux", "macos", "gate"} {
+	for _, want := range []string{"linux", "fuzz", "macos", "gate"} {
 		if !slices.Contains(jobs, want) {
 			t.Errorf("no job %s", want)
 		}
