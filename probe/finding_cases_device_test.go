@@ -291,8 +291,20 @@ var providerCases = []findingCase{
 		o := s.refuse("rdma_en3", "rtr_failed", "ibv_modify_qp", "qp.uc.rtr")
 		o.Data["closed_by"].(map[string]any)["errno"] = map[string]any{"number": 96.0, "name": "ENODATA", "platform": "darwin"}
 	}, is("provider_degraded", "error", "rdma_en3")},
-	{"provider_degraded", "a link-local GID", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 22, 0) }, nil},
-	{"provider_degraded", "an empty slot", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 96, 5) }, nil},
+	{"gid_index_refused", "a link-local entry", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 22, 0) }, is("gid_index_refused", "error", "rdma_en3")},
+	{"gid_index_refused", "not supported", macScene, func(s scene) {
+		o := s.rtr("rdma_en3", "qp.uc.rtr", 102, 0)
+		o.Level, o.Reason = "rejected", ""
+	}, nil},
+	{"gid_index_refused", "the table was not read", linuxScene, func(s scene) {
+		s.rtr("mlx5_0", "qp.rc.rtr", 22, 9)
+		s.fail("mlx5_0", "gid.usable", Timeout, 0)
+		s.dev("mlx5_0").Ports[0].GIDs = []GID{}
+	}, nil},
+	{"gid_index_refused", "an empty slot on Linux", linuxScene, func(s scene) { s.rtr("mlx5_0", "qp.rc.rtr", 22, 9) }, is("gid_index_refused", "error", "mlx5_0")},
+	{"gid_index_refused", "the peer was not found", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 60, 0) }, is("rtr_path_timeout", "error", "rdma_en3")},
+	{"provider_degraded", "a link-local GID", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 22, 0) }, is("gid_index_refused", "error", "rdma_en3")},
+	{"provider_degraded", "an empty slot", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 96, 5) }, is("gid_index_refused", "error", "rdma_en3")},
 	{"provider_degraded", "not supported", macScene, func(s scene) {
 		o := s.rtr("rdma_en3", "qp.uc.rtr", 102, 1)
 		o.Level, o.Reason = "rejected", ""

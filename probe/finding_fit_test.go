@@ -206,3 +206,21 @@ func TestChecksNameThePeer(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// Who holds a pool is told as far as it is known.
+func TestRemediesOfPools(t *testing.T) {
+	process := func(p hostfacts.Process) func(scene) {
+		return func(s scene) {
+			s.host().RDMAProcesses = []hostfacts.Process{p}
+			s.noQueuePair("rdma_en3", 16, qpUC)
+		}
+	}
+	checkRemedies(t, []remedyCase{
+		{"so many", "qp_pool_exhausted", macScene, process(hostfacts.Process{PID: 77, Command: "exo", QPs: ptrTo(10)}), []string{"hold queue pairs", "10 of 11"}, []string{"may hold"}},
+		{"not known how many", "qp_pool_exhausted", macScene, process(hostfacts.Process{PID: 77, Command: "exo"}), []string{"have this device open, and may hold"}, []string{" of 11"}},
+		{"the owner is gone", "pd_pool_exhausted", macScene, process(hostfacts.Process{PID: 77, Command: "exo", Leaked: true}), []string{"restart the Mac"}, []string{"end the programs"}},
+		{"a link-local entry was named", "gid_index_refused", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 22, 0) },
+			[]string{"index 0", "fe80::200:5eff:fe00:5301", "errno 22 (EINVAL)", "use 1"}, []string{"restart the machine"}},
+		{"an empty slot was named", "gid_index_refused", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 96, 5) }, []string{"index 5, which is empty"}, nil},
+	})
+}

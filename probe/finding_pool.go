@@ -3,7 +3,6 @@ package probe
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"rdmaprobe/probe/hostfacts"
 	"rdmaprobe/rdma"
@@ -63,6 +62,9 @@ func pdPoolExhausted(v *findingView) []findingHit {
 		h := findingHit{
 			scope: dev.Name, seen: keysOf(v.of(dev.Name, "pd.alloc")...),
 			remedy: "end the programs that own them gently (not by SIGKILL, which leaks what they hold); when no owner is left, only a restart gives them back",
+		}
+		if !full && len(leaked) == len(v.owners(dev.Name)) {
+			h.remedy = "restart the Mac: their owner is gone, and nothing else gives them back"
 		}
 		if full {
 			h.message = fmt.Sprintf("%d of %d protection domains are in use", live, dev.Attr.MaxPD)
@@ -193,8 +195,8 @@ func (v *findingView) poolExhausted(p pool) []findingHit {
 		held, owners := p.holders(v, dev.Name)
 		h := findingHit{
 			scope: dev.Name,
-			message: fmt.Sprintf("%s failed %s while other processes hold %s of this device: %s",
-				strings.TrimSuffix(printable(rows[0].Call), " "), errnoWords(rows[0]), p.noun, ownerNames(owners)),
+			message: fmt.Sprintf("%s failed %s while other processes %s: %s",
+				printable(rows[0].Call), errnoWords(rows[0]), p.holding(owners), ownerNames(owners)),
 			remedy: "end those programs gently, or let them share what they hold; do not retry: the number is fixed by the device",
 			seen:   keysOf(rows...), facts: []string{"host.rdma_processes"},
 		}
@@ -205,6 +207,14 @@ func (v *findingView) poolExhausted(p pool) []findingHit {
 		hits = append(hits, h)
 	}
 	return hits
+}
+
+// holding says what is known of what processes have on a device.
+func (p pool) holding(owners []hostfacts.Process) string {
+	if slices.ContainsFunc(owners, func(o hostfacts.Process) bool { return p.held(o) != nil }) {
+		return "hold " + p.noun + " of this device"
+	}
+	return "have this device open, and may hold its " + p.noun
 }
 
 // holders sums up what other processes hold; one that does not say how much is

@@ -175,6 +175,40 @@ func providerDegraded(v *findingView) []findingHit {
 	})
 }
 
+// gidIndexRefused: an entry that was named, and by which no peer is reached.
+func gidIndexRefused(v *findingView) []findingHit {
+	bad := func(dev *Device, f rtrFailure) bool {
+		_, _, known := v.usedGID(dev, f.row)
+		return f.errno != "ETIMEDOUT" && f.errno != "EBUSY" && f.again == "" && known && v.activeOf(dev) && v.tableRead(dev, f.row) && !v.goodGID(dev, f.row)
+	}
+	return v.rtrHits(bad, func(dev *Device, f rtrFailure) findingHit {
+		used, entry, _ := v.usedGID(dev, f.row)
+		what := "which is empty"
+		if entry != nil {
+			what = printable(entry.GID) + ", by which no peer is addressed on this link"
+		}
+		h := findingHit{
+			message: fmt.Sprintf("with source GID index %d, %s, the transition to RTR was refused %s", used, what, errnoWords(f.row)),
+			remedy:  "leave out --gid-index",
+			facts:   []string{"devices"},
+		}
+		if good, ok := v.goodIndexOf(dev); ok && good != used {
+			h.remedy = fmt.Sprintf("leave out --gid-index, or use %d, the entry that fits this port", good)
+		}
+		if v.thunderbolt(dev.Name) {
+			h.remedy += "; do not repeat it in a loop: refused transitions can wedge the port until the next restart"
+		}
+		return h
+	})
+}
+
+// tableRead tells whether the GID table of a row's port is known.
+func (v *findingView) tableRead(dev *Device, o *Observation) bool {
+	return slices.ContainsFunc(dev.Ports, func(p Port) bool {
+		return (o.Port == 0 || o.Port == p.Num) && v.gidLevel(dev, &p, "gid.usable", rdma.CapabilityConfirmed, rdma.CapabilityObservedZero)
+	})
+}
+
 // goodGID tells whether a row's queue pair had a source address that can work:
 // none is needed where peers are addressed by LID.
 func (v *findingView) goodGID(dev *Device, o *Observation) bool {

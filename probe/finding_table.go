@@ -76,6 +76,7 @@ var findingRules = []findingRule{
 	{"mr_pool_exhausted", SeverityError, scopeDevice, mrPoolExhausted, checkProbe},
 	{"mr_register_enomem", SeverityError, scopeDevice, mrRegisterENOMEM, checkProbe},
 	{"rtr_path_timeout", SeverityError, scopeDevice, rtrPathTimeout, checkPingpong},
+	{"gid_index_refused", SeverityError, scopeDevice, gidIndexRefused, checkPingpong},
 	{"stale_kernel_resources", SeverityError, scopeDevice, staleKernelResources, checkPingpong + ", after the restart"},
 	{"provider_degraded", SeverityError, scopeDevice, providerDegraded, checkPingpong},
 	{"rtr_not_attempted", SeverityInfo, scopeDevice, rtrNotAttempted, "rdmaprobe probe --allow-rtr -d DEVICE"},

@@ -78,6 +78,15 @@ var providerPages = []findingPage{
 		sources:   []string{"https://github.com/ml-explore/mlx/pull/3468", "https://github.com/NVIDIA/nccl/issues/769", srcRdmaperf},
 	},
 	{
+		code: "gid_index_refused",
+		meaning: "The transition to RTR was refused for a source GID that was named by its index, and that cannot address a peer there: an empty slot, or, on Thunderbolt, an entry that is not IPv4-mapped. " +
+			"It says nothing about the transport.",
+		concluded: "From another errno than ETIMEDOUT and EBUSY of the transition, and from the entry that the queue pair was given.",
+		do:        "Leave out `--gid-index`, so that the entry is chosen by its content. A program of your own should search the table as well.",
+		verify:    "`rdmaprobe probe --pingpong --peer HOST` confirms the transition.",
+		sources:   []string{"https://github.com/ml-explore/mlx/issues/3467", "https://github.com/ml-explore/mlx/issues/3389"},
+	},
+	{
 		code:      "stale_kernel_resources",
 		meaning:   "The transition to RTR was refused with EBUSY: the kernel still holds what an earlier program left behind. It has been reported to last until a restart.",
 		concluded: "From EBUSY of the transition to RTR.",

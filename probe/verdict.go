@@ -169,7 +169,8 @@ func (j judgement) mainWhy(v *Verdict, cause *Finding) (why string, known bool) 
 	switch {
 	case at >= 0 && cause != nil && cause.Severity == SeverityError:
 		why = Brief(j.d, *cause)
-		if len(v.Ports) > 1 && cause.Scope != "host" && !strings.Contains(why, printable(cause.Scope)) {
+		alike := !slices.ContainsFunc(v.Ports, func(p PortVerdict) bool { return p.Why != v.Ports[0].Why })
+		if len(v.Ports) > 1 && !alike && cause.Scope != "host" && !strings.Contains(why, printable(cause.Scope)) {
 			why += " (" + printable(cause.Scope) + ")"
 		}
 		return why + j.rest(v), true

@@ -65,6 +65,7 @@ var briefs = map[string]string{
 	"mr_pool_exhausted":                     "other processes hold all memory regions",
 	"mr_register_enomem":                    "memory cannot be registered",
 	"rtr_path_timeout":                      "the path to the peer could not be resolved",
+	"gid_index_refused":                     "the GID index that was named cannot be used",
 	"stale_kernel_resources":                "the kernel holds remains of earlier connections",
 	"provider_degraded":                     "the provider refuses connections",
 	"completion_without_delivery":           "completions without delivery",

@@ -75,6 +75,11 @@ var verdictCases = []struct {
 		s.host().OSVersion, s.host().Thunderbolt.Generation = "15.6", 4
 		s.noLibrary("missing_file")
 	}, "cannot work on this Mac: Thunderbolt 4", nil},
+	{"nothing is connected to any", macScene, func(s scene) {
+		s.addIdle()
+		s.state("rdma_en3", "down")
+		s.link(0).Peer = ""
+	}, "RDMA is ready on none of 2 ports: nothing is connected", []string{"rdma_en3 not_ready", "rdma_en4 not_ready"}},
 	{"waiting for a subnet manager", linuxScene, func(s scene) { s.infiniband("mlx5_0"); s.state("mlx5_0", "armed") }, "RDMA is not ready: the port is ARMED", []string{"mlx5_0 not_ready"}},
 	{"an error on one, and nothing tried on the other", linuxScene, func(s scene) {
 		s.second()
