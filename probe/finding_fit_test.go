@@ -224,3 +224,17 @@ func TestRemediesOfPools(t *testing.T) {
 		{"an empty slot was named", "gid_index_refused", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 96, 5) }, []string{"index 5, which is empty"}, nil},
 	})
 }
+
+// A Mac without a device is told what its own facts leave as the cause.
+func TestRemediesOfAMacWithoutADevice(t *testing.T) {
+	checkRemedies(t, []remedyCase{
+		{"Thunderbolt 5 and enabled", "no_rdma_device", macScene, func(s scene) { s.bare() }, []string{"restart the Mac if it was not"}, []string{"needs a Mac with Thunderbolt 5", "Recovery"}},
+		{"a virtual machine", "no_rdma_device", macScene, func(s scene) { s.bare(); s.host().VM, s.host().Thunderbolt = ptrTo(true), nil },
+			[]string{"virtual machine"}, []string{"restart", "Recovery"}},
+		{"disabled, of no known generation", "no_rdma_device", macScene, func(s scene) { s.bare(); s.host().RDMACtl, s.host().Thunderbolt = "disabled", nil },
+			[]string{"see first whether this Mac has Thunderbolt 5"}, []string{"Recovery", "must say enabled"}},
+		{"nothing is known", "no_rdma_device", macScene, func(s scene) { s.bare(); s.host().RDMACtl, s.host().Thunderbolt = "", nil }, []string{"needs a Mac with Thunderbolt 5"}, nil},
+		{"disabled, and yet ACTIVE", "rdma_disabled", macScene, func(s scene) { s.host().RDMACtl = "disabled" }, []string{"ACTIVE all the same", "Recovery"}, nil},
+		{"disabled", "rdma_disabled", macScene, func(s scene) { s.bare(); s.host().RDMACtl = "disabled" }, []string{"Recovery"}, []string{"ACTIVE"}},
+	})
+}

@@ -97,8 +97,12 @@ func rdmaDisabled(v *findingView) []findingHit {
 	if v.h.RDMACtl != "disabled" || v.h.Thunderbolt == nil || v.h.Thunderbolt.Generation < 5 {
 		return nil
 	}
+	message := "rdma_ctl says disabled: RDMA over Thunderbolt is off until it has been enabled once from Recovery"
+	if v.anyActive() {
+		message += ". A port is ACTIVE all the same: one of the two does not tell the present state"
+	}
 	return []findingHit{{
-		message: "rdma_ctl says disabled: RDMA over Thunderbolt is off until it has been enabled once from Recovery",
+		message: message,
 		remedy: "shut the Mac down, start it into Recovery (hold the power button until the startup options appear), open Utilities > Terminal there, " +
 			"run `rdma_ctl enable` and restart; the running system refuses it, whatever the user's rights, and it cannot be done remotely",
 		undo:  "`rdma_ctl disable` in the same place",

@@ -43,8 +43,21 @@ func noRDMADevice(v *findingView) []findingHit {
 }
 
 func (v *findingView) noDeviceOnMac(h *findingHit) {
-	h.remedy = "RDMA needs a Mac with Thunderbolt 5 and macOS 26.2 or newer; System Information > Thunderbolt shows the generation. " +
-		"On such a Mac `rdma_ctl status` must say enabled, and the Mac must have been restarted since it was enabled"
+	const generation = "System Information > Thunderbolt shows the generation"
+	five := v.h.Thunderbolt != nil && v.h.Thunderbolt.Generation >= 5
+	switch {
+	case v.h.VM != nil && *v.h.VM:
+		h.remedy = "this is a virtual machine, which has no Thunderbolt controller: run it on the Mac itself"
+		h.facts = append(h.facts, "host.vm")
+	case five && v.h.RDMACtl == "enabled":
+		h.remedy = "restart the Mac if it was not restarted since RDMA was enabled: the switch counts from the next start on. If it was, update macOS, and look for the reason in the system log (`log show --last boot`)"
+		h.facts = append(h.facts, "host.thunderbolt.generation")
+	case v.h.RDMACtl == "disabled":
+		h.remedy = "see first whether this Mac has Thunderbolt 5 (" + generation + "): there RDMA can be enabled, as `rdmaprobe explain rdma_disabled` says; on an older one nothing helps"
+	default:
+		h.remedy = "RDMA needs a Mac with Thunderbolt 5 and macOS 26.2 or newer; " + generation +
+			". On such a Mac `rdma_ctl status` must say enabled, and the Mac must have been restarted since it was enabled"
+	}
 	if v.h.RDMACtl != "" {
 		h.message += "; rdma_ctl says " + printable(v.h.RDMACtl)
 		h.facts = append(h.facts, "host.rdma_ctl")

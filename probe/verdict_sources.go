@@ -1,6 +1,10 @@
 package probe
 
-import "fmt"
+import (
+	"fmt"
+
+	"rdmaprobe/rdma"
+)
 
 // Disagreement is one matter on which sources say different things. None of them
 // is taken for the truth here; findings say what follows.
@@ -35,7 +39,12 @@ func (j judgement) switchAgainstDevices() *Disagreement {
 			listed++
 		}
 	}
-	_, answered := j.listing()
+	rows, answered := j.listing()
+	for _, o := range rows { // -d leaves devices out of the document
+		if n, ok := dataInt(map[string]any{"n": o.Value}, "n"); ok && o.Level == rdma.CapabilityConfirmed {
+			listed = max(listed, int(n))
+		}
+	}
 	enabledForNothing := j.h.RDMACtl == "enabled" && (answered && listed == 0 || j.oldThunderbolt())
 	listedForNothing := j.oldThunderbolt() && listed > 0 || j.h.RDMACtl == "disabled" && j.anyActive()
 	if !j.mac() || !enabledForNothing && !listedForNothing {

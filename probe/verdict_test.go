@@ -312,6 +312,7 @@ func TestDisagree(t *testing.T) {
 		{"not listed", linuxScene, func(s scene) { s.unlist("mlx5_0") }, []string{"device mlx5_0 / kernel / has it", "device mlx5_0 / verbs library / does not list it"}},
 		{"not listed, for want of a library", linuxScene, func(s scene) { s.unlist("mlx5_0"); s.noLibrary("missing_file") }, nil},
 		{"a device that the kernel lacks", linuxScene, func(s scene) { s.dev("mlx5_0").Sysfs = ptrTo(false) }, []string{"device mlx5_0 / kernel / does not have it", "device mlx5_0 / verbs library / lists it"}},
+		{"the named device is not there, and others are", macScene, func(s scene) { s.bare(); s.confirm("", "dev.enumerate"); s.row("", "dev.enumerate").Value = 3 }, nil},
 		{"another state", linuxScene, func(s scene) {
 			s.host().Sysfs = map[string]hostfacts.SysfsDevice{"mlx5_0": {Ports: []hostfacts.SysfsPort{{Num: 1, State: "down"}}}}
 		}, []string{"port 1 of mlx5_0 / kernel / down", "port 1 of mlx5_0 / verbs library / active"}},
