@@ -77,12 +77,20 @@ func openUp(t *testing.T, p place) {
 // What a run writes is its user's alone, whatever the umask; device locks are for
 // all, empty, and hold nothing.
 func TestModesOfFiles(t *testing.T) {
+	for _, mask := range []int{0, 0o777} {
+		modesOfFiles(t, mask)
+	}
+}
+
+func modesOfFiles(t *testing.T, mask int) {
+	t.Helper()
 	m := machines(t)[0]
 	p := newPlace(t)
 	must(t, os.Chmod(p.storeDir(), 0o700))
 	store := filepath.Join(p.storeDir(), "deep", "evidence.jsonl")
-	old := syscall.Umask(0)
-	o := p.run(t, "probe", "--store", store, "--only", "mr", "--timeout", slow, "--provider", "sim:"+m.write(t, p.dir, "machine"))
+	path := m.write(t, p.dir, "machine")
+	old := syscall.Umask(mask)
+	o := p.run(t, "probe", "--store", store, "--only", "mr", "--timeout", slow, "--provider", "sim:"+path)
 	syscall.Umask(old)
 	if o.exit != 0 {
 		t.Fatalf("exit %d: %s", o.exit, o.doc.Error)

@@ -92,6 +92,9 @@ func makeFolder(root *os.Root, rel string, o owner) error {
 	if errors.Is(err, fs.ErrExist) { // another process was faster
 		return nil
 	}
+	if err == nil {
+		_ = root.Chmod(rel, 0o700) // Mkdir minds the umask; not every file system has modes
+	}
 	if err != nil || !o.set {
 		return err
 	}
@@ -114,6 +117,7 @@ func create(path string, in *invoker) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	_ = f.Chmod(0o600) // OpenFile minds the umask; not every file system has modes
 	if err := in.rightful(folder).give(f); err != nil {
 		f.Close()
 		return nil, err
