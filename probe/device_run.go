@@ -39,6 +39,15 @@ func (r *run) newDeviceRun(d Device) *deviceRun {
 // maxParallel bounds how many devices are probed side by side.
 const maxParallel = 16
 
+// parallel is how many: where each has a session with another host no more than
+// that one takes.
+func (r *run) parallel() int {
+	if r.opts.Peer != "" && r.profile == nil {
+		return defaultSessions
+	}
+	return maxParallel
+}
+
 // probeAll probes the document's listed devices: Thunderbolt ones one after the
 // other in their order, since one wedge takes all of them down, all others side
 // by side. The error is the first of rdmaprobe's own.
@@ -56,7 +65,7 @@ func (r *run) probeAll(words []string) error {
 	r.total = (len(careful) + len(rest)) * len(words)
 	var wg sync.WaitGroup
 	errs := make([]error, len(rest)+1)
-	slots := make(chan struct{}, maxParallel)
+	slots := make(chan struct{}, r.parallel())
 	for i, d := range rest {
 		wg.Go(func() {
 			slots <- struct{}{}

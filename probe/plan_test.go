@@ -50,6 +50,22 @@ func TestBoundCountsOthers(t *testing.T) {
 	}
 }
 
+// A host with more devices than the other one takes sessions keeps to these, and
+// its bound says so.
+func TestSessionsBoundWhatGoesSideBySide(t *testing.T) {
+	words := []string{"port", "gid", "uc", "pingpong.uc"}
+	few, many := draft(false, Options{Timeout: time.Second, Peer: "192.0.2.1"}), draft(false, Options{Timeout: time.Second, Peer: "192.0.2.1"})
+	for _, n := range []string{"c", "d", "e"} {
+		many.doc.Devices = append(many.doc.Devices, Device{Name: n, Listed: true, Transport: "infiniband"})
+	}
+	if many.parallel() != defaultSessions || draft(false, Options{}).parallel() != maxParallel {
+		t.Errorf("%d and %d side by side", many.parallel(), draft(false, Options{}).parallel())
+	}
+	if one := few.planBound(words) - few.bound(); many.planBound(words)-many.bound() != 2*one {
+		t.Errorf("five devices take %v, and two %v", many.planBound(words), few.planBound(words))
+	}
+}
+
 // A plan tells what a step waits for.
 func TestConditions(t *testing.T) {
 	for _, tt := range []struct {
