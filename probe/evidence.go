@@ -91,12 +91,24 @@ type rowHead struct {
 	Port   int             `json:"port"`
 	Level  rdma.Capability `json:"level"`
 	Reason Reason          `json:"reason"`
+	Errno  *Errno          `json:"errno"`
+	Child  *struct {
+		Outcome Outcome `json:"outcome"`
+	} `json:"child"`
 }
 
-// addRow files a row of the ledger, and what it closes.
+// sound is Sound of a row of the ledger. An id that this version does not know is
+// none of its business.
+func (o *rowHead) sound() bool {
+	return soundAnswer(o.Level, o.Reason, o.Errno) && (o.Child == nil || soundOutcome(o.Child.Outcome))
+}
+
+// addRow files a row of the ledger, and what it closes. One that is not of the
+// vocabulary is a damaged line.
 func (h *history) addRow(r *pastRun, rec *ledger.Record) {
 	var o rowHead
-	if json.Unmarshal(rec.Body, &o) != nil {
+	if json.Unmarshal(rec.Body, &o) != nil || !o.sound() {
+		h.damaged++
 		return
 	}
 	switch o.Reason {

@@ -26,6 +26,7 @@ type history struct {
 	newest   map[rowKey]*newestRows
 	rows     []*pastRow           // only when every
 	filed    map[string]bool      // identities that rows were kept for
+	damaged  int                  // rows that cannot be read, or say what no row can
 	closures map[string][]closure // by identity
 	tbClosed []closure            // of all Thunderbolt devices
 	gids     map[string]string    // by identity: the IPv4-mapped GID that was seen last
@@ -104,6 +105,7 @@ func (h *history) read(live func(run string) bool) (ledger.Stats, error) {
 		return ledger.Stats{}, &ledger.ForeignError{Path: h.path, Want: h.provider, Found: Native}
 	}
 	stats, err := ledger.Scan(h.path, h.add)
+	stats.Skipped += h.damaged
 	switch {
 	case err != nil:
 		return stats, err

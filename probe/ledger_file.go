@@ -46,6 +46,7 @@ func ReadLedger(in io.Reader, o LedgerOptions) (*Document, error) {
 	for _, p := range r.past.runs {
 		r.past.openIntents(p, live)
 	}
+	stats.Skipped += r.past.damaged
 	r.noteDamage(stats)
 	last := r.past.last()
 	switch {

@@ -142,6 +142,9 @@ func (b *rebuilding) placeHosts(last *pastRun) {
 	if json.Unmarshal(newest.body, &body) == nil {
 		b.doc.Run, b.doc.Provider = body.Run, body.Provider
 	}
+	if k := &b.doc.Provider.Kind; *k != Native && *k != Simulated { // as the damaged record that it is from
+		*k = cmp.Or(map[bool]string{true: Simulated}[b.profile != nil], Native)
+	}
 	b.doc.Run.ID, b.doc.Run.Seq = newest.last.id, newest.last.n
 	var end endBody
 	if json.Unmarshal(newest.end, &end) == nil {

@@ -6,23 +6,35 @@ import (
 	"strconv"
 	"sync"
 
+	"rdmaprobe/probe/guard"
 	"rdmaprobe/rdma"
 )
 
 // Sound tells whether a row is of the vocabulary: its id is in EvidenceIDs, its
 // level is one of the four, a reason is there for an unknown one alone and is in
-// Reasons, and an errno is one that its platform can have.
+// Reasons, an errno is one that its platform can have, and a child ended in a way
+// that there is.
 func Sound(o Observation) bool {
-	if idIndex(o.ID) == len(EvidenceIDs) || !o.Errno.sound() {
+	return idIndex(o.ID) < len(EvidenceIDs) && soundAnswer(o.Level, o.Reason, o.Errno) && (o.Child == nil || soundOutcome(o.Child.Outcome))
+}
+
+// soundAnswer is Sound of what a row says.
+func soundAnswer(level rdma.Capability, reason Reason, errno *Errno) bool {
+	if !errno.sound() {
 		return false
 	}
-	switch o.Level {
+	switch level {
 	case rdma.CapabilityConfirmed, rdma.CapabilityRejected, rdma.CapabilityObservedZero:
-		return o.Reason == ""
+		return reason == ""
 	case rdma.CapabilityUnknown:
-		return slices.Contains(Reasons, o.Reason)
+		return slices.Contains(Reasons, reason)
 	}
 	return false
+}
+
+// soundOutcome is Sound of how a child ended.
+func soundOutcome(o Outcome) bool {
+	return slices.Contains([]Outcome{guard.Completed, guard.Crashed, guard.TimedOut, guard.Stuck, guard.Left}, o)
 }
 
 // sound tells whether a C int can hold the number, and whether the name is its
