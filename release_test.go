@@ -18,7 +18,7 @@ import (
 // generic sort of a slice of structs (15 kB a type, sort.Slice has none), a map
 // made at start, a package for a few lines. The largest is that for macOS on amd64.
 // packaging/dist.sh has the same limit.
-const maxProgram = 7_800_000
+const maxProgram = 8_000_000
 
 // darwinLibraries are what a program for macOS may be linked with, all there on
 // every macOS. librdma.dylib is not: before 26.2 dyld would refuse to start what
