@@ -177,6 +177,9 @@ func (dr *deviceRun) precondition(row *tableRow) (why string, data map[string]an
 		if st := dr.portState(); st != stateActive {
 			return fmt.Sprintf("port %d is %s: on Thunderbolt nothing is allocated on a port that is not active", dr.port(), cmp.Or(st, "of unknown state")), nil
 		}
+		if dr.failed["port.state"] {
+			return fmt.Sprintf("the state of port %d is not known for certain: on Thunderbolt nothing is allocated on a port that is not steadily active", dr.port()), nil
+		}
 	}
 	if row.class >= ClassTransition {
 		return dr.connectable(row)
