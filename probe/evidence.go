@@ -92,6 +92,7 @@ type rowHead struct {
 	Level  rdma.Capability `json:"level"`
 	Reason Reason          `json:"reason"`
 	Errno  *Errno          `json:"errno"`
+	Value  any             `json:"value"`
 	Child  *struct {
 		Outcome Outcome `json:"outcome"`
 	} `json:"child"`
@@ -100,7 +101,7 @@ type rowHead struct {
 // sound is Sound of a row of the ledger. An id that this version does not know is
 // none of its business.
 func (o *rowHead) sound() bool {
-	return soundAnswer(o.Level, o.Reason, o.Errno) && (o.Child == nil || soundOutcome(o.Child.Outcome))
+	return soundAnswer(o.Level, o.Reason, o.Errno) && scalar(o.Value) && (o.Child == nil || soundOutcome(o.Child.Outcome))
 }
 
 // addRow files a row of the ledger, and what it closes. One that is not of the

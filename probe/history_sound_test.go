@@ -26,6 +26,7 @@ func TestLedgerRowsOutsideTheVocabulary(t *testing.T) {
 		"an answer with a reason":  {`"id":"qp.rc.create"§"level":"rejected"`, `"level":"rejected","reason":"crash"`},
 		"an unknown one without":   {`"id":"qp.rc.create"§"level":"rejected"`, `"level":"unknown"`},
 		"an errno that cannot be":  {`"id":"qp.rc.create"§"number":102`, `"number":0`},
+		"a value of parts":         {`"id":"qp.rc.create"§"level":"rejected"`, `"level":"rejected","value":[1]`},
 		"a child that did nothing": {`"id":"qp.rc.create"§"outcome":"completed"`, `"outcome":"vanished"`},
 	} {
 		where, old, _ := strings.Cut(change[0], "§")

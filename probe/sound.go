@@ -12,10 +12,19 @@ import (
 
 // Sound tells whether a row is of the vocabulary: its id is in EvidenceIDs, its
 // level is one of the four, a reason is there for an unknown one alone and is in
-// Reasons, an errno is one that its platform can have, and a child ended in a way
-// that there is.
+// Reasons, an errno is one that its platform can have, a value is a scalar, and a
+// child ended in a way that there is.
 func Sound(o Observation) bool {
-	return idIndex(o.ID) < len(EvidenceIDs) && soundAnswer(o.Level, o.Reason, o.Errno) && (o.Child == nil || soundOutcome(o.Child.Outcome))
+	return idIndex(o.ID) < len(EvidenceIDs) && soundAnswer(o.Level, o.Reason, o.Errno) && scalar(o.Value) && (o.Child == nil || soundOutcome(o.Child.Outcome))
+}
+
+// scalar tells whether a value that was decoded from JSON is one.
+func scalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
 }
 
 // soundAnswer is Sound of what a row says.
