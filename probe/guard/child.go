@@ -96,7 +96,7 @@ func (c *Child) Done(body any) error {
 func (c *Child) IgnoreTerm() { c.ignoreTerm.Store(true) }
 
 // OrphanLimit ends this process d after its parent's death, also inside a
-// provider call. Only a simulated child may set it.
+// provider call, where it is not ended sooner. Only a simulated child may set it.
 func (c *Child) OrphanLimit(d time.Duration) { c.orphanLimit.Store(int64(d)) }
 
 // Waits of an orphan.
@@ -118,7 +118,10 @@ func (c *Child) orphaned(exit func()) {
 		}
 		limit := time.Duration(c.orphanLimit.Load())
 		late := c.kill > 0 && now.After(killed)
-		if now.Sub(idleSince) >= orphanGrace || limit > 0 && now.Sub(born) >= limit || late {
+		if limit > 0 { // it may play one that cannot be killed
+			late = now.Sub(born) >= limit
+		}
+		if late || now.Sub(idleSince) >= orphanGrace {
 			exit()
 			return
 		}
