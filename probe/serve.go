@@ -40,7 +40,6 @@ const (
 	idleLimit          = 60 * time.Second // a session that asks for nothing
 	pairingLimit       = 2 * time.Minute  // a client that tries its cables
 	rescan             = 5 * time.Second  // between two looks for new link-local addresses
-	maxRemembered      = 2000             // rows that stay in memory; the ledger has them all
 	acceptErrorBackoff = 50 * time.Millisecond
 )
 

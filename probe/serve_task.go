@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"rdmaprobe/probe/guard"
@@ -123,17 +122,4 @@ func (ses *serveSession) child(dr *deviceRun, row *tableRow, c *peer.Conn) error
 	done := peer.Done{Outcome: string(dr.outcome), Detail: peer.Text(dr.endDetail)}
 	s.say("%s on %s for %v: %s", row.word, dr.name, ses.conn.RemoteAddr(), done.Outcome)
 	return ses.conn.Send(peer.TypeDone, done, peer.StepLimit)
-}
-
-// forget keeps the memory of a server that runs for months bounded: the oldest
-// rows are in the ledger.
-func (s *server) forget() {
-	s.run.mu.Lock()
-	defer s.run.mu.Unlock()
-	if n := len(s.doc.Observations) - maxRemembered; n > 0 {
-		s.doc.Observations = slices.Clone(s.doc.Observations[n:])
-	}
-	if n := len(s.peersSeen) - maxStrangers; n > 0 {
-		s.peersSeen = slices.Clone(s.peersSeen[n:])
-	}
 }
