@@ -1,13 +1,13 @@
 # make test is everything: what it needs, it brings (as root on Debian) or names.
 export CGO_ENABLED := 0
 
-.PHONY: all build test deps check vuln unit race cross lab soak soak-sim golden docs dist published bench fuzz faults clean
+.PHONY: all build test deps check vuln unit race cross fuzzed lab soak soak-sim golden docs dist published bench fuzz faults clean
 all: build
 
 build:
 	packaging/go.sh build -o rdmaprobe .
 
-test: deps check unit race cross lab published
+test: deps check unit race cross fuzzed lab published
 
 deps:
 	sh fixtures/deps.sh
@@ -45,6 +45,10 @@ PLATFORMS := linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 freebsd/amd64
 cross:
 	@for p in $(PLATFORMS); do echo "cross $$p"; export GOOS=$${p%/*} GOARCH=$${p#*/}; \
 	  packaging/go.sh build -o /dev/null . && packaging/go.sh vet ./... || exit 1; done
+
+# Every parser with a thousand inputs, its seeds among them; make fuzz gives more.
+fuzzed:
+	sh fixtures/fuzz.sh 1000x
 
 # The lab is a virtual machine: it must run on Linux/x86-64 and cannot elsewhere.
 lab: build
