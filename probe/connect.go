@@ -54,7 +54,7 @@ func (s *session) connect(size int) (*connection, error) {
 		return nil, s.stopAt(err.Error())
 	}
 	err = s.meet(c)
-	if err == nil && c.remote != nil {
+	if err == nil {
 		err = s.stillAnnounced(near)
 	}
 	if err != nil {
@@ -128,8 +128,8 @@ func movedError(index int, held, now string) error {
 	return fmt.Errorf("GID table entry %d moved: it held %s, now %s", index, held, now)
 }
 
-// stillAnnounced reads the GID once more that another host has been told, after the
-// time that the exchange has taken.
+// stillAnnounced reads the GID once more that the other end has been told, just before
+// RTR: an exchange with another host takes its time.
 func (s *session) stillAnnounced(e *wireEnd) error {
 	if s.req.Data.GIDIndex < 0 {
 		return nil

@@ -55,6 +55,45 @@ func TestThunderboltPreflightOfGIDs(t *testing.T) {
 	}
 }
 
+// A GID that moves after it was chosen is not used, also when that happens between its
+// announcement and RTR; nor is one that cannot be read again.
+func TestMovedGID(t *testing.T) {
+	t.Parallel()
+	const chosen, other = "::ffff:192.0.2.1", "::ffff:192.0.2.77"
+	slot := func(effect object, after int) object {
+		effect["when"] = object{"sgid_index": 2, "after": after}
+		return effect
+	}
+	moved := func() object { return object{"set": object{"gid": other}} }
+	for _, tt := range []struct {
+		name  string
+		rules []object
+		says  string // "": it is used
+	}{
+		// The child that reads the table asks for two other slots first.
+		{"before it is announced", []object{{"when": object{"after": 2}}, slot(moved(), 0)}, "GID table entry 2 moved: it held " + chosen + ", now " + other},
+		{"once it was announced", []object{slot(moved(), 1)}, "GID table entry 2 moved: it held " + chosen + ", now " + other},
+		{"it is empty", []object{slot(object{"set": object{"gid": "::"}}, 1)}, "GID table entry 2 is empty"},
+		{"it cannot be read", []object{slot(object{"errno": "EIO"}, 1)}, "read GID 2: "},
+		{"after RTR", []object{slot(moved(), 2)}, ""},
+	} {
+		m := newLinux(t)
+		m.gids(object{"index": 2, "gid": chosen, "type": "roce_v2"})
+		m.rules(0, "ibv_query_gid", tt.rules...)
+		d := m.probe(func(o *Options) { o.Devices, o.More, o.Store = []string{"mlx5_0"}, []string{"pingpong"}, noStore })
+		if tt.says == "" {
+			levels(t, d, "mlx5_0", map[string]string{"qp.uc.rtr": "confirmed", "pingpong.uc": "confirmed"})
+			continue
+		}
+		levels(t, d, "mlx5_0", map[string]string{"qp.uc.rtr": "precondition", "qp.uc.rts": "precondition", "pingpong.uc": "precondition"})
+		for _, id := range []string{"qp.uc.rtr", "pingpong.uc"} {
+			if o := rowFor(t, d, "mlx5_0", id); !strings.Contains(o.Detail, tt.says) || o.Call != "" {
+				t.Errorf("%s: %s in %q: %s", tt.name, id, o.Call, o.Detail)
+			}
+		}
+	}
+}
+
 // A peer without a GID where one is needed is told as such.
 func TestPeerWithoutGID(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,7 @@ const (
 	fieldNumber fieldKind = iota
 	fieldGUID             // 8 bytes in network order
 	fieldText             // a char array
+	fieldGID              // 16 bytes in network order
 )
 
 type fieldTable []field
@@ -108,13 +109,18 @@ var capFields = fieldTable{
 	{name: "max_inline_data", offset: 16, size: 4},
 }
 
-// gidEntryFields is struct ibv_gid_entry behind its GID.
-var gidEntryFields = fieldTable{
-	{name: "gid_index", offset: 16, size: 4},
-	{name: "port_num", offset: 20, size: 4},
-	{name: "gid_type", offset: 24, size: 4, names: gidTypes},
-	{name: "ndev_ifindex", offset: 28, size: 4},
-}
+// gidFields is union ibv_gid, and gidEntryFields struct ibv_gid_entry, which begins
+// with one.
+var (
+	gidFields      = fieldTable{{name: "gid", offset: 0, size: 16, kind: fieldGID}}
+	gidEntryFields = fieldTable{
+		{name: "gid", offset: 0, size: 16, kind: fieldGID},
+		{name: "gid_index", offset: 16, size: 4},
+		{name: "port_num", offset: 20, size: 4},
+		{name: "gid_type", offset: 24, size: 4, names: gidTypes},
+		{name: "ndev_ifindex", offset: 28, size: 4},
+	}
+)
 
 // The numbers that the list and a completion queue report of themselves.
 var (
@@ -169,6 +175,13 @@ func (f field) decode(raw []byte) (fieldValue, error) {
 		return v, nil
 	case fieldGUID:
 		var g GUID
+		if err := g.UnmarshalJSON(raw); err != nil {
+			return v, err
+		}
+		copy(v.bytes, g[:])
+		return v, nil
+	case fieldGID:
+		var g RawGID
 		if err := g.UnmarshalJSON(raw); err != nil {
 			return v, err
 		}

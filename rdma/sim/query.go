@@ -71,7 +71,10 @@ func queryGID(h *abi.Context, num uint8, index int32, g *rdma.IbvGID) int32 {
 	if c == nil || g == nil {
 		return verbQueryGID.fail(errEINVAL)
 	}
-	if v := c.dev.consult(verbQueryGID, newRequest()); v.done {
+	asked := newRequest()
+	asked.sgidIndex = index
+	v := c.dev.consult(verbQueryGID, asked)
+	if v.done {
 		return v.ret
 	}
 	q := c.dev.port(int(num))
@@ -86,6 +89,7 @@ func queryGID(h *abi.Context, num uint8, index int32, g *rdma.IbvGID) int32 {
 	if entry != nil {
 		*g = rdma.IbvGID(entry.GID)
 	}
+	v.fill(g[:])
 	return 0
 }
 
@@ -95,7 +99,9 @@ func queryGIDEx(h *abi.Context, num, index uint32, e *rdma.IbvGIDEntry, flags ui
 	if c == nil || e == nil || flags != 0 || size < unsafe.Sizeof(*e) || num > 255 || index > maxGIDIndex {
 		return errEINVAL
 	}
-	v := c.dev.consult(verbQueryGIDEx, newRequest())
+	asked := newRequest()
+	asked.sgidIndex = int32(index)
+	v := c.dev.consult(verbQueryGIDEx, asked)
 	if v.done {
 		return v.ret
 	}

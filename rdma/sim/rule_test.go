@@ -5,6 +5,7 @@ package sim_test
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"unsafe"
@@ -239,7 +240,8 @@ func TestSet(t *testing.T) {
 			"ibv_create_qp": [{"set": {"max_send_wr": 1023}}],
 			"ibv_query_qp": [{"set": {"max_recv_wr": "0xffffffff"}}],
 			"ibv_create_cq": [{"set": {"cqe": 127}}],
-			"_ibv_query_gid_ex": [{"set": {"gid_type": 9}}],
+			"ibv_query_gid": [{"when": {"sgid_index": 1, "after": 1}, "set": {"gid": "::ffff:192.0.2.9"}}],
+			"_ibv_query_gid_ex": [{"when": {"sgid_index": 0}, "set": {"gid_type": 9, "gid": "2001:db8::9"}}],
 			"ibv_get_device_list": [{"set": {"num_devices": 1000}}]`
 	}).json())
 	var n int32
@@ -264,6 +266,17 @@ func TestSet(t *testing.T) {
 	var entry rdma.IbvGIDEntry
 	r, err = rdma.IbvQueryGidEx(ctx, 1, 0, &entry)
 	must(t, r, err)
+	var first, again, neighbour rdma.IbvGID
+	for _, q := range []struct {
+		index int
+		into  *rdma.IbvGID
+	}{{1, &first}, {0, &neighbour}, {1, &again}} {
+		r, err := rdma.IbvQueryGidInto(ctx, 1, q.index, q.into)
+		must(t, r, err)
+	}
+	if set := netip.MustParseAddr("::ffff:192.0.2.9").As16(); first == set || neighbour == set || again != set || entry.GID != netip.MustParseAddr("2001:db8::9").As16() {
+		t.Errorf("slot 1 is %v, then %v; slot 0 %v; its entry %v", first, again, neighbour, entry.GID)
+	}
 	if device.PhysPortCnt != 255 || device.MaxQP != -1 || port.GIDTblLen != 1<<31 || port.State != 5 || port.LinkLayer != 77 || entry.GIDType != 9 {
 		t.Errorf("device %+v, port %+v, entry %+v", device, port, entry)
 	}

@@ -86,7 +86,7 @@ var verbRows = [verbCount]verbRow{
 	verbCloseDevice:        {name: "ibv_close_device", fails: failsMinusOne},
 	verbQueryDevice:        {name: "ibv_query_device", fails: failsErrno, set: deviceFields},
 	verbQueryPort:          {name: "ibv_query_port", fails: failsErrno, set: portFields},
-	verbQueryGID:           {name: "ibv_query_gid", fails: failsMinusOne},
+	verbQueryGID:           {name: "ibv_query_gid", fails: failsMinusOne, set: gidFields},
 	verbQueryGIDEx:         {name: "_ibv_query_gid_ex", fails: failsErrno, set: gidEntryFields},
 	verbAllocPD:            {name: "ibv_alloc_pd", fails: failsNull},
 	verbDeallocPD:          {name: "ibv_dealloc_pd", fails: failsErrno},
