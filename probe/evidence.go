@@ -136,7 +136,7 @@ func hostIdentity(host string) string { return "host " + host }
 // mayClose tells from a row's head whether it is worth reading for what it
 // closes.
 func mayClose(o rowHead) bool {
-	return o.Reason == Crash || o.Reason == Timeout || o.Reason == Stuck || strings.HasSuffix(o.ID, ".rtr") && o.Level != rdma.CapabilityConfirmed
+	return o.Reason == Crash || o.Reason == Timeout || o.Reason == Stuck || o.Child != nil && (o.Reason == Interrupted || o.Reason == Exhausted) || strings.HasSuffix(o.ID, ".rtr") && o.Level != rdma.CapabilityConfirmed
 }
 
 // keep files a row under its key, in the memory of the row that it replaces.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"syscall"
@@ -9,6 +10,7 @@ import (
 
 	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/hostfacts"
+	"rdmaprobe/probe/ledger"
 )
 
 // What somebody else does to a child is no fault of the provider, and closes
@@ -45,9 +47,28 @@ func TestEndsFromOutside(t *testing.T) {
 				if c.Event != want {
 					t.Errorf("Thunderbolt %v: closed by %q, want %q", tb, c.Event, want)
 				}
+				if got := recorded(t, o, tb); got != want {
+					t.Errorf("Thunderbolt %v: a later run finds it closed by %q, want %q", tb, got, want)
+				}
 			}
 		})
 	}
+}
+
+// recorded is the event that closes a device for whoever reads a row in a ledger.
+func recorded(t *testing.T, o Observation, tb bool) string {
+	t.Helper()
+	body, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHistory()
+	h.runs["r"] = &pastRun{id: "r", n: 1, boot: "b", devices: map[string]pastDevice{o.Device: {tb: tb}}}
+	if err := h.add(&ledger.Record{Kind: ledger.KindObservation, Run: "r", N: 1, Seq: 1, Body: body}); err != nil || h.damaged > 0 {
+		t.Fatal(err, h.damaged)
+	}
+	c := append(h.closed(identity("", o.Device, "b"), o.Device, tb, now{boot: "b", alive: guard.ProcessAlive}), closure{})
+	return c[0].Event
 }
 
 // A child that was killed outside any provider call waited for no provider: the
