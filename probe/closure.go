@@ -3,6 +3,7 @@ package probe
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -26,6 +27,8 @@ type closure struct {
 	Until string // in words: what ends it
 	Now   bool   // happened in this run: not lifted by force
 	Errno *Errno // rtr_failed: how
+
+	device string // as the ledger's row names it
 }
 
 // closes tells whether the event keeps a row of the table from being tried.
@@ -167,6 +170,7 @@ func (h *history) close(r *pastRun, identity, device string, rec *ledger.Record)
 	if !ok {
 		return
 	}
+	c.device = device
 	h.closures[identity] = append(h.closures[identity], c)
 	if all, ok := c.forAll(); tb && ok {
 		h.tbClosed = append(h.tbClosed, all)
@@ -194,7 +198,7 @@ func (h *history) openIntents(r *pastRun, live func(string) bool) {
 			o := in.interrupted(r, i)
 			h.keep(rowKey{id, o.ID, o.Probe, o.Port, r.build, r.lib}, pastRow{run: r.id, n: r.n, seq: in.seq, level: o.Level, row: &o})
 		}
-		c := closure{From: ClassCreate, Event: "interrupted", Probe: in.Probe, At: in.at, Run: r.id, Until: untilUpdate}
+		c := closure{From: ClassCreate, Event: "interrupted", Probe: in.Probe, At: in.at, Run: r.id, Until: untilUpdate, device: in.Device}
 		h.closures[acrossBoots(id, in.Device)] = append(h.closures[acrossBoots(id, in.Device)], c)
 	}
 }
@@ -216,11 +220,14 @@ func (in pastIntent) interrupted(r *pastRun, i int) Observation {
 // acrossBoots is an identity that outlives a boot: of a device without a GUID
 // that is its name.
 func acrossBoots(identity, name string) string {
-	if strings.HasPrefix(identity, name+"@") {
+	if byName(identity, name) {
 		return name + "@"
 	}
 	return identity
 }
+
+// byName tells whether an identity is that of a device of which no GUID is known.
+func byName(identity, name string) bool { return strings.HasPrefix(identity, name+"@") }
 
 // now is what a run knows of the present.
 type now struct {
@@ -230,15 +237,8 @@ type now struct {
 
 // closed lists what keeps a device closed, what closes most first, then the
 // newest event.
-func (h *history) closed(identity, name string, tb bool, n now) []closure {
-	own := slices.Clone(h.closures[identity])
-	// What an earlier run knew by its name alone, since it could not even ask for its
-	// GUID, is the device that has the name in this boot.
-	for _, other := range []string{acrossBoots(identity, name), name + "@" + n.boot} {
-		if other != identity {
-			own = append(own, h.closures[other]...)
-		}
-	}
+func (h *history) closed(id, name string, tb bool, n now) []closure {
+	own := h.filedOn(id, name)
 	for i := range own {
 		if own[i].hung() && n.alive(own[i].PID) {
 			own[i].From, own[i].Until = ClassRead, fmt.Sprintf("while process %d lives", own[i].PID)
@@ -254,6 +254,21 @@ func (h *history) closed(identity, name string, tb bool, n now) []closure {
 		}
 		return own[i].At.After(own[j].At)
 	})
+	return own
+}
+
+// filedOn are the closures of a device. What an earlier run knew by its name alone,
+// since it could not even ask for its GUID, is the device that has the name now; and
+// where this run knows no GUID of its own, what is filed under any is found by name.
+func (h *history) filedOn(id, name string) []closure {
+	own := slices.Clone(h.closures[id])
+	for _, other := range slices.Sorted(maps.Keys(h.closures)) {
+		for _, c := range h.closures[other] {
+			if other != id && (byName(other, name) || byName(id, name) && c.device == name) {
+				own = append(own, c)
+			}
+		}
+	}
 	return own
 }
 

@@ -17,25 +17,28 @@ func (r *pastRun) identities() map[string]string {
 // refile moves what is filed of a device from one identity to another: its GUID was
 // learned after it had been listed, or another device turned out to have the same.
 // Under a name within a boot all rows are of one device, under a GUID those of this
-// run that name it.
+// boot that name it: an earlier run of it has met the same GUID.
 func (h *history) refile(r *pastRun, device, from, to string) {
 	if from == to {
 		return
 	}
-	byName := from == identity("", device, r.boot)
+	named := from == identity("", device, r.boot)
 	if h.filed[from] {
-		h.refileRows(r, device, from, to, byName)
+		h.refileRows(r, device, from, to, named)
 	}
-	h.moveClosures(r, from, to, byName)
+	h.moveClosures(r, device, from, to, named)
 	if s := h.sights[from]; s != nil && s.n == r.n && s.name == device {
 		delete(h.sights, from)
+		if old := h.sights[to]; old == nil || s.newer(old) {
+			h.sights[to] = s
+		}
 	}
 }
 
 // refileRows moves the rows.
-func (h *history) refileRows(r *pastRun, device, from, to string, byName bool) {
+func (h *history) refileRows(r *pastRun, device, from, to string, all bool) {
 	moves := func(p *pastRow) bool {
-		return p != nil && p.identity == from && (byName || p.run == r.id && p.about() == device)
+		return p != nil && p.identity == from && (all || h.inBootOf(r, p.run) && p.about() == device)
 	}
 	var moved []*pastRow
 	var keys []rowKey
@@ -63,7 +66,7 @@ func (h *history) refileRows(r *pastRun, device, from, to string, byName bool) {
 		h.place(keys[i], p)
 	}
 	h.filed[to] = true
-	if byName {
+	if all {
 		delete(h.filed, from)
 	}
 }
@@ -85,16 +88,22 @@ func (h *history) place(k rowKey, p *pastRow) {
 }
 
 // moveClosures moves what a device's rows close.
-func (h *history) moveClosures(r *pastRun, from, to string, all bool) {
+func (h *history) moveClosures(r *pastRun, device, from, to string, all bool) {
 	stay := h.closures[from][:0:0]
 	for _, c := range h.closures[from] {
-		if all || c.Run == r.id {
+		if all || c.device == device && h.inBootOf(r, c.Run) {
 			h.closures[to] = append(h.closures[to], c)
 		} else {
 			stay = append(stay, c)
 		}
 	}
 	h.closures[from] = stay
+}
+
+// inBootOf tells whether a run was in the boot of another.
+func (h *history) inBootOf(r *pastRun, run string) bool {
+	other := h.runs[run]
+	return other != nil && other.boot == r.boot
 }
 
 // about is the device that a row names.

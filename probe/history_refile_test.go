@@ -61,6 +61,60 @@ func TestSharedGUIDInAReport(t *testing.T) {
 	}
 }
 
+// A GUID that two devices share, and that is told only once they are open, is theirs
+// for a moment in each run: what earlier runs saw and closed stays with each.
+func TestSharedGUIDThatIsLearnedLater(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	m.dev(1)["node_guid"] = m.dev(0)["node_guid"]
+	m.profile["library"] = object{"missing_symbols": []string{"ibv_get_device_guid"}}
+	for i := range 2 {
+		m.rules(i, "ibv_reg_mr", object{"fault": "crash"})
+	}
+	m.probe(func(o *Options) { o.More = []string{"rc"} })
+	for i := range 2 {
+		m.rules(i, "ibv_reg_mr")
+	}
+	for range 3 {
+		d := m.probe(nil)
+		for _, dev := range d.Devices {
+			levels(t, d, dev.Name, map[string]string{"mr.register": "guarded"})
+			if s := dev.Capabilities.QueuePairRC.State; s != "confirmed" {
+				t.Errorf("%s: RC is %s, and was confirmed", dev.Name, s)
+			}
+		}
+		sameEvidence(t, m, d)
+	}
+}
+
+// A device is kept closed by what is known of it under another identity: by its name
+// where an earlier run knew no GUID, and by its GUID where this one knows none.
+func TestClosureUnderAnotherIdentity(t *testing.T) {
+	t.Parallel()
+	t.Run("not known before", func(t *testing.T) {
+		t.Parallel()
+		m := newLinux(t)
+		m.announce("mlx5_0", "", "mr", true)
+		for range 2 {
+			levels(t, m.probe(nil), "mlx5_0", map[string]string{"mr.register": "guarded", "qp.uc.create": "confirmed"})
+		}
+	})
+	t.Run("not known now", func(t *testing.T) {
+		t.Parallel()
+		m := newLinux(t)
+		m.rules(0, "ibv_reg_mr", object{"fault": "crash"})
+		m.probe(nil)
+		m.rules(0, "ibv_reg_mr")
+		m.profile["library"] = object{"missing_symbols": []string{"ibv_get_device_guid"}}
+		m.rules(0, "ibv_query_device", object{"errno": "EIO"})
+		for range 2 {
+			d := m.probe(nil)
+			levels(t, d, "mlx5_0", map[string]string{"mr.register": "guarded", "qp.uc.create": "guarded"})
+			levels(t, d, "mlx5_1", map[string]string{"mr.register": "confirmed"})
+		}
+	})
+}
+
 // What closes a device whose GUID could not be asked for closes it also where it can.
 func TestClosureOfADeviceWithoutGUID(t *testing.T) {
 	t.Parallel()
