@@ -15,7 +15,8 @@ import (
 )
 
 // orphanLimit is how long a simulated child stays in a call after its parent
-// has gone. A native one stays until the call returns.
+// has gone. A native one stays until the call returns, or until its parent would
+// have killed it.
 const orphanLimit = 10 * time.Second
 
 // childMain runs one request and returns the exit status. That it could not do its
