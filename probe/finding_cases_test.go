@@ -235,6 +235,20 @@ var macNetworkCases = []findingCase{
 		s.dev("rdma_en3").Ports[0].GIDs = nil
 	}, nil},
 	{"gid_no_ipv4_mapped", "not Thunderbolt", linuxScene, func(s scene) { s.gids("mlx5_0", GID{Index: 1, GID: "fe80::200:5eff:fe00:5301", Type: "roce_v2"}) }, nil},
+	{"gid_only_at_index_0", "nothing else", macScene, func(s scene) { s.gids("rdma_en3", GID{GID: "::ffff:192.0.2.1"}) },
+		is("gid_only_at_index_0", "warning", "rdma_en3")},
+	{"gid_only_at_index_0", "before another", macScene, func(s scene) {
+		s.gids("rdma_en3", GID{GID: "::ffff:192.0.2.1"}, GID{Index: 1, GID: "::ffff:192.0.2.9"})
+	}, nil},
+	{"gid_only_at_index_0", "it was named", macScene, func(s scene) {
+		s.gids("rdma_en3", GID{GID: "::ffff:192.0.2.1"})
+		s.c.GIDIndex = new(int)
+	}, nil},
+	{"gid_only_at_index_0", "it works", macScene, func(s scene) {
+		s.gids("rdma_en3", GID{GID: "::ffff:192.0.2.1"})
+		s.confirm("rdma_en3", "qp.uc.rtr")
+	}, nil},
+	{"gid_only_at_index_0", "not Thunderbolt", linuxScene, func(s scene) { s.gids("mlx5_0", GID{GID: "::ffff:192.0.2.1", Type: "roce_v2"}) }, nil},
 	{"gid_self_assigned_volatile", "self-assigned", macScene, func(s scene) { s.selfAssigned() }, is("gid_self_assigned_volatile", "info", "rdma_en3")},
 	{"gid_self_assigned_volatile", "the same as last time", macScene, func(s scene) {
 		s.selfAssigned()

@@ -54,6 +54,31 @@ func gidNoIPv4Mapped(v *findingView) []findingHit {
 	return hits
 }
 
+// gidOnlyAtIndex0: the entry that Thunderbolt needs is there, and at the one index that
+// is taken only when it is named.
+func gidOnlyAtIndex0(v *findingView) []findingHit {
+	var hits []findingHit
+	v.eachPort(func(dev *Device, p *Port) {
+		g := untaken(p.LinkLayer, p.GIDs)
+		if !v.active(dev, p) || g == nil || g.Index != 0 || v.c.GIDIndex != nil || v.confirmedOn(dev.Name, "qp.uc.rtr") || v.confirmedOn(dev.Name, "qp.rc.rtr") {
+			return
+		}
+		iface := "the interface"
+		if n := v.iface(dev); n != "" {
+			iface = printable(n)
+		}
+		hits = append(hits, findingHit{
+			scope: dev.Name, ports: []int{p.Num},
+			message: fmt.Sprintf("the only IPv4-mapped GID (%s) is at index 0: reports tell of transitions to RTR from there that time out, so that it is taken only when it is named",
+				printable(g.GID)),
+			remedy: "set the IPv4 address of " + iface + " anew, or unplug the cable and plug it in again, so that the table is filled anew: the entry usually is at index 1, after the link-local one. " +
+				"To try index 0 as it is: `rdmaprobe probe -d " + shellName(dev.Name, "DEVICE") + " --pingpong --gid-index 0 --peer HOST`, once and not in a loop",
+			seen: keysOf(v.gidRows(dev, p, "gid.ipv4_mapped")...), facts: []string{"devices"},
+		})
+	})
+	return hits
+}
+
 // unmappedHit words that a port has no IPv4-mapped GID: its interface has no IPv4
 // address, or has one that the provider did not take up.
 func (v *findingView) unmappedHit(iface string) findingHit {

@@ -24,6 +24,7 @@ var findingRules = []findingRule{
 	{"port_in_thunderbolt_bridge", SeverityError, scopeInterface, portInThunderboltBridge, "ifconfig IFACE, then rdmaprobe devices"},
 	{"address_on_bridge_not_port", SeverityError, scopeInterface, addressOnBridgeNotPort, "ifconfig IFACE, then rdmaprobe devices"},
 	{"gid_no_ipv4_mapped", SeverityError, scopeDevice, gidNoIPv4Mapped, checkDevices},
+	{"gid_only_at_index_0", SeverityWarning, scopeDevice, gidOnlyAtIndex0, checkDevices},
 	{"gid_self_assigned_volatile", SeverityInfo, scopeDevice, gidSelfAssignedVolatile, checkDevices},
 	{"address_manager_resets", SeverityWarning, scopeHost, addressManagerResets, "launchctl print system/io.exo.networksetup"},
 	{"route_not_via_thunderbolt", SeverityError, scopeInterface, routeNotViaThunderbolt, "rdmaprobe doctor --peer HOST"},

@@ -32,6 +32,15 @@ var macNetworkPages = []findingPage{
 		},
 	},
 	{
+		code: "gid_only_at_index_0",
+		meaning: "The port has an IPv4-mapped GID, but at index 0, where Apple's provider usually has the link-local one. With a source GID of index 0 the transition to RTR was reported to time out, " +
+			"and by somebody else to work; a port can be wedged by transitions that fail. So no probe takes it by itself, and whether the port works is not known.",
+		concluded: "From the whole GID table of an ACTIVE Thunderbolt port without another IPv4-mapped entry. A run with `--gid-index`, and a transition that is confirmed, raise nothing.",
+		do:        "Let the table be filled anew, by the address or the cable. Or name the index, once: `--gid-index 0`.",
+		verify:    "`rdmaprobe devices` shows the IPv4-mapped GID at another index, or a ping-pong with `--gid-index 0` is confirmed.",
+		sources:   []string{"https://github.com/ml-explore/mlx/pull/3468", srcTN3205},
+	},
+	{
 		code: "gid_self_assigned_volatile",
 		meaning: "The IPv4-mapped GID comes from an address in 169.254.0.0/16. macOS takes such an address by itself when no DHCP server answers: minutes after the link came up, " +
 			"and not always the same. Until then there is no GID, and what works today can fail after a restart.",

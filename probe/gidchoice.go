@@ -25,6 +25,19 @@ func chooseGID(linkLayer string, gids []GID, addresses []string) (g GID, why str
 	}), addresses)
 }
 
+// untaken is an entry that would do by its content, and is not taken by itself because
+// of its index; nil when there is none.
+func untaken(linkLayer string, gids []GID) *GID {
+	i := slices.IndexFunc(gids, func(g GID) bool {
+		tb := linkLayer == "thunderbolt"
+		return g.Index > maxSGIDIndex && !tb || tb && g.Class == "ipv4_mapped" && (g.Index == 0 || g.Index > maxSGIDIndex)
+	})
+	if _, _, ok := chooseGID(linkLayer, gids, nil); ok || i < 0 {
+		return nil
+	}
+	return &gids[i]
+}
+
 // choosePeerGID is chooseGID for the other end of a wire, whose slot is its affair.
 func choosePeerGID(linkLayer string, gids []GID, addresses []string) (g GID, why string, ok bool) {
 	candidates := slices.DeleteFunc(slices.Clone(gids), func(g GID) bool {

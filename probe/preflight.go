@@ -97,20 +97,14 @@ func (dr *deviceRun) gidsUnread(device string, port int) bool {
 
 // missingGID says why no entry of a port's table is taken by itself.
 func (dr *deviceRun) missingGID(device string, port *Port) string {
-	tb := port.LinkLayer == "thunderbolt"
-	for _, g := range port.GIDs {
-		switch {
-		case tb && g.Class != "ipv4_mapped":
-		case tb && g.Index == 0:
-			return "an IPv4-mapped GID at another index than 0, with which reports tell of RTR that times out (--gid-index 0 takes it all the same)"
-		default:
-			return fmt.Sprintf("a GID at an index up to %d: a queue pair cannot name index %d", maxSGIDIndex, g.Index)
-		}
-	}
-	if dr.gidsUnread(device, port.Num) {
+	switch g := untaken(port.LinkLayer, port.GIDs); {
+	case g != nil && g.Index == 0:
+		return "an IPv4-mapped GID at another index than 0, with which reports tell of RTR that times out (--gid-index 0 takes it all the same)"
+	case g != nil:
+		return fmt.Sprintf("a GID at an index up to %d: a queue pair cannot name index %d", maxSGIDIndex, g.Index)
+	case dr.gidsUnread(device, port.Num):
 		return "a GID: the table was not read"
-	}
-	if tb {
+	case port.LinkLayer == "thunderbolt":
 		return "an IPv4-mapped GID: the interface needs an IPv4 address"
 	}
 	return "a GID: the table is empty"

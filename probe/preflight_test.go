@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,44 @@ func TestUnreadTableIsNotEmpty(t *testing.T) {
 					t.Errorf("%s, %v: %s", name, fault, o.Detail)
 				}
 			}
+		}
+	}
+}
+
+// Whatever a table holds, a port that is ready is one that a transition would be tried
+// from, and the other way round.
+func TestVerdictAgreesWithPreflight(t *testing.T) {
+	t.Parallel()
+	entry := func(index int, gid, kind string) object { return object{"index": index, "gid": gid, "type": kind} }
+	const local, mapped = "fe80::200:5eff:fe00:5301", "::ffff:192.0.2.1"
+	for _, c := range []struct {
+		name  string
+		on    func(*testing.T) *machine
+		table []object
+		ready bool
+	}{
+		{"as usual", newMac, []object{entry(0, local, "none"), entry(1, mapped, "none")}, true},
+		{"at index 2", newMac, []object{entry(2, mapped, "none")}, true},
+		{"twice", newMac, []object{entry(0, mapped, "none"), entry(3, mapped, "none")}, true},
+		{"only at index 0", newMac, []object{entry(0, mapped, "none"), entry(1, local, "none")}, false},
+		{"only where no queue pair can name it", newMac, []object{entry(300, mapped, "none")}, false},
+		{"link-local", newMac, []object{entry(0, local, "none")}, false},
+		{"index 0 on Linux", newLinux, []object{entry(0, mapped, "roce_v2")}, true},
+		{"link-local on Linux", newLinux, []object{entry(1, local, "roce_v2")}, true},
+		{"no queue pair can name it on Linux", newLinux, []object{entry(256, mapped, "roce_v2")}, false},
+		{"empty", newLinux, []object{}, false},
+	} {
+		m := c.on(t)
+		m.gids(c.table...)
+		device := m.dev(0)["name"].(string)
+		d := m.probe(func(o *Options) { o.Devices, o.Store = []string{device}, "none" })
+		v := VerdictOf(d)
+		i := slices.IndexFunc(v.Ports, func(p PortVerdict) bool { return p.Device == device })
+		ready, told := v.Ports[i].Word == VerdictReady, !slices.ContainsFunc(d.Observations, func(o Observation) bool {
+			return o.Device == device && o.ID == "qp.uc.rtr" && o.Data["preflight"] == true
+		})
+		if ready != c.ready || told != c.ready {
+			t.Errorf("%s: ready %v (%s), preflight %v, want %v", c.name, ready, v.Ports[i].Why, told, c.ready)
 		}
 	}
 }

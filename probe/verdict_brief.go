@@ -20,6 +20,7 @@ var briefs = map[string]string{
 	"port_in_thunderbolt_bridge":            "SCOPE is in a bridge and has no address",
 	"address_on_bridge_not_port":            "SCOPE is in a bridge that has its address",
 	"gid_no_ipv4_mapped":                    "no IPv4-mapped GID",
+	"gid_only_at_index_0":                   "the only IPv4-mapped GID is at index 0, which is not taken by itself",
 	"gid_self_assigned_volatile":            "the GID comes from a self-assigned address and may change",
 	"address_manager_resets":                "a launch daemon resets Thunderbolt addresses",
 	"route_not_via_thunderbolt":             "the route to the peer leaves by another interface",

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -72,8 +73,8 @@ func (j judgement) word(dev *Device, p *Port, iface string) (word, why, code str
 	case state != stateActive:
 		return VerdictNotReady, j.downWhy(dev, state, iface), j.codeAbout("port_down", dev.Name, p.Num)
 	}
-	if word, why := j.gidWord(dev, p); word != "" {
-		return word, why, ""
+	if word, why, code := j.gidWord(dev, p); word != "" {
+		return word, why, code
 	}
 	word, why = j.queuePairWord(dev)
 	return word, why, ""
@@ -146,22 +147,28 @@ func stateWord(state string) string {
 	return printable(state)
 }
 
-// gidWord judges whether a port that is addressed by a GID has one; "" is yes.
-func (j judgement) gidWord(dev *Device, p *Port) (word, why string) {
+// gidWord judges whether a port that is addressed by a GID has one that a probe takes;
+// "" is yes.
+func (j judgement) gidWord(dev *Device, p *Port) (word, why, code string) {
 	id, what := "gid.usable", "GID"
 	switch {
 	case dev.thunderbolt(j.h.OS):
 		id, what = "gid.ipv4_mapped", "IPv4-mapped GID"
 	case p.Addressing == "lid" || p.LinkLayer == "infiniband" || dev.Transport == "iwarp":
-		return "", ""
+		return "", "", ""
 	}
-	switch {
-	case j.gidLevel(dev, p, id, rdma.CapabilityConfirmed):
-		return "", ""
+	switch g := untaken(p.LinkLayer, p.GIDs); {
 	case j.gidLevel(dev, p, id, rdma.CapabilityObservedZero):
-		return VerdictNotReady, "it has no " + what
+		return VerdictNotReady, "it has no " + what, ""
+	case !j.gidLevel(dev, p, id, rdma.CapabilityConfirmed):
+		return VerdictNotKnown, "its GID table is not known" + j.because(dev.Name, id), ""
+	case g != nil && g.Index == 0:
+		const code = "gid_only_at_index_0"
+		return VerdictNotKnown, briefs[code], j.codeAbout(code, dev.Name, p.Num)
+	case g != nil:
+		return VerdictNotReady, fmt.Sprintf("no queue pair can name its %s, at index %d", what, g.Index), ""
 	}
-	return VerdictNotKnown, "its GID table is not known" + j.because(dev.Name, id)
+	return "", "", ""
 }
 
 // queuePairWord judges whether a device makes queue pairs that can be connected.
