@@ -110,7 +110,7 @@ func (v *findingView) thunderboltDownRemedy(dev *Device) string {
 	case v.h.RDMACtl == "disabled":
 		return "RDMA is off on this Mac, and no port becomes ACTIVE before it is enabled"
 	case known && !connected:
-		return "nothing is connected to " + printable(iface) + ": plug in the cable to the other machine"
+		return "plug the cable to the other machine into " + printable(iface) + ": nothing is connected there"
 	case known && v.studioPort(iface):
 		return "nothing on this port, which carries no RDMA on a Mac Studio: move the cable to another one"
 	case known && v.linkOf(iface, oldPeer):

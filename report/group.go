@@ -123,10 +123,30 @@ func wordOf(s string) *regexp.Regexp {
 func fillIn(s string, names, ifaces []string) string {
 	parts := strings.Split(s, "`")
 	for i := 0; i < len(parts); i += 2 {
-		parts[i] = strings.ReplaceAll(parts[i], anyDevice, enumerate(names))
-		parts[i] = strings.ReplaceAll(parts[i], anyIface, enumerate(ifaces))
+		parts[i] = eachOf(eachOf(parts[i], anyDevice, names), anyIface, ifaces)
 	}
 	return strings.Join(parts, "`")
+}
+
+// afterNoun matches a stand-in that names what the word before it is.
+var afterNoun = regexp.MustCompile(`\b(interface|member|device|port) (` + anyDevice + "|" + anyIface + `)\b`)
+
+// eachOf puts names in place of a stand-in, in a text that was written of one: each of
+// them is one as well, so that verbs and pronouns stay right.
+func eachOf(s, standIn string, names []string) string {
+	names = slices.Compact(slices.Clone(names))
+	if len(names) == 1 {
+		return strings.ReplaceAll(s, standIn, names[0])
+	}
+	s = afterNoun.ReplaceAllStringFunc(s, func(m string) string {
+		noun, name, _ := strings.Cut(m, " ")
+		if name != standIn {
+			return m
+		}
+		return noun + " (" + strings.Join(names, ", ") + ")"
+	})
+	last := len(names) - 1
+	return strings.ReplaceAll(s, standIn, "each of "+strings.Join(names[:last], ", ")+" and "+names[last])
 }
 
 // enumerate writes names as a list.

@@ -31,7 +31,7 @@ func TestFindingsThatSayTheSameAreOne(t *testing.T) {
 	}{
 		{"alone", []probe.Finding{down("x", "error", "2")}, []string{"rdma_en2 | the port of rdma_en2 is down | plug the cable into en2, then `ifconfig en2 up`"}},
 		{"three", []probe.Finding{down("x", "error", "2"), down("x", "error", "3"), down("x", "error", "4")}, []string{
-			"rdma_en2, rdma_en3, rdma_en4 | the port of rdma_en2, rdma_en3, rdma_en4 is down | plug the cable into en2, en3, en4, then `ifconfig IFACE up`",
+			"rdma_en2, rdma_en3, rdma_en4 | the port of each of rdma_en2, rdma_en3 and rdma_en4 is down | plug the cable into each of en2, en3 and en4, then `ifconfig IFACE up`",
 		}},
 		{"another code", []probe.Finding{down("x", "error", "2"), down("y", "error", "3")}, []string{
 			"rdma_en2 | the port of rdma_en2 is down | plug the cable into en2, then `ifconfig en2 up`",
@@ -46,10 +46,10 @@ func TestFindingsThatSayTheSameAreOne(t *testing.T) {
 			"rdma_en5 | the port of rdma_en5 is down | buy another machine",
 		}},
 		{"another message", []probe.Finding{down("x", "error", "2"), talks}, []string{
-			"rdma_en2, rdma_en6 | rdma_en2: the port of rdma_en2 is down / rdma_en6: it is on fire | plug the cable into en2, en6, then `ifconfig IFACE up`",
+			"rdma_en2, rdma_en6 | rdma_en2: the port of rdma_en2 is down / rdma_en6: it is on fire | plug the cable into each of en2 and en6, then `ifconfig IFACE up`",
 		}},
 		{"en2 is not en22", []probe.Finding{down("x", "error", "2"), down("x", "error", "22")}, []string{
-			"rdma_en2, rdma_en22 | the port of rdma_en2, rdma_en22 is down | plug the cable into en2, en22, then `ifconfig IFACE up`",
+			"rdma_en2, rdma_en22 | the port of each of rdma_en2 and rdma_en22 is down | plug the cable into each of en2 and en22, then `ifconfig IFACE up`",
 		}},
 		{"the host", []probe.Finding{{Code: "x", Severity: "error", Scope: "host", Message: "this host is lost"}}, []string{"host | this host is lost | "}},
 	} {
@@ -85,7 +85,7 @@ func TestCommandsOfAGroup(t *testing.T) {
 		{[]probe.Finding{bridged("en3")}, "take it out: `ifconfig bridge0 deletem en3`", "`ifconfig bridge0 addm en3`", "ifconfig en3, then rdmaprobe devices"},
 		{
 			[]probe.Finding{down("x", "error", "2"), down("x", "error", "3")},
-			"plug the cable into en2, en3, then `ifconfig IFACE up`", "", "rdmaprobe probe -d rdma_en2,rdma_en3",
+			"plug the cable into each of en2 and en3, then `ifconfig IFACE up`", "", "rdmaprobe probe -d rdma_en2,rdma_en3",
 		},
 	} {
 		d := base("doctor")
@@ -93,6 +93,37 @@ func TestCommandsOfAGroup(t *testing.T) {
 		g := newPrinter(&bytes.Buffer{}, d, Options{Now: clock}, false).grouped()[0]
 		if g.Remedy != tt.remedy || g.Undo != tt.undo || g.Check != tt.check {
 			t.Errorf("%q, %q, %q; want %q, %q, %q", g.Remedy, g.Undo, g.Check, tt.remedy, tt.undo, tt.check)
+		}
+	}
+}
+
+// What is said of one device stays right of several: verbs, pronouns, and a name that
+// follows what it is the name of.
+func TestNumberOfAGroup(t *testing.T) {
+	about := func(n string) probe.Finding {
+		return probe.Finding{
+			Code: "x", Severity: "error", Scope: "rdma_en" + n, Message: "en" + n + " is a member and has no address, so its device rdma_en" + n + " gets none",
+			Remedy: "give the interface en" + n + " one, and take en" + n + " out of the bridge: `ifconfig bridge0 deletem en" + n + "`",
+		}
+	}
+	for _, tt := range []struct {
+		of              []string
+		message, remedy string
+	}{
+		{[]string{"3"}, "en3 is a member and has no address, so its device rdma_en3 gets none",
+			"give the interface en3 one, and take en3 out of the bridge: `ifconfig bridge0 deletem en3`"},
+		{[]string{"3", "4"}, "each of en3 and en4 is a member and has no address, so its device (rdma_en3, rdma_en4) gets none",
+			"give the interface (en3, en4) one, and take each of en3 and en4 out of the bridge: `ifconfig bridge0 deletem IFACE`"},
+		{[]string{"3", "4", "5"}, "each of en3, en4 and en5 is a member and has no address, so its device (rdma_en3, rdma_en4, rdma_en5) gets none",
+			"give the interface (en3, en4, en5) one, and take each of en3, en4 and en5 out of the bridge: `ifconfig bridge0 deletem IFACE`"},
+	} {
+		d := base("doctor")
+		for _, n := range tt.of {
+			d.Findings = append(d.Findings, about(n))
+		}
+		g := newPrinter(&bytes.Buffer{}, d, Options{Now: clock}, false).grouped()[0]
+		if g.messages[0] != tt.message || g.Remedy != tt.remedy {
+			t.Errorf("%q, %q\nwant %q, %q", g.messages[0], g.Remedy, tt.message, tt.remedy)
 		}
 	}
 }
