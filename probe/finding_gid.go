@@ -208,7 +208,7 @@ func netdevWithoutAddress(v *findingView) []findingHit {
 		if dev.Transport == "iwarp" {
 			kind, why = "iWARP", "the connection manager has no address to connect from"
 		}
-		if !roce(dev, p) && dev.Transport != "iwarp" || !known || len(addresses) > 0 || v.idle(dev) {
+		if !roce(dev, p) && dev.Transport != "iwarp" || !known || len(addresses) > 0 || v.idlePort(dev, p) {
 			return
 		}
 		h := findingHit{

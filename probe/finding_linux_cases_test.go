@@ -200,6 +200,17 @@ var linuxCases = []findingCase{
 		s.state("mlx5_1", "down")
 		s.iface("ens1f1", func(i *hostfacts.Interface) { i.Addresses = []string{} })
 	}, nil},
+	{"netdev_without_address", "the unused port of a device that works", linuxScene, func(s scene) { s.unusedPort("down") }, nil},
+	{"netdev_without_address", "that port is ACTIVE", linuxScene, func(s scene) { s.unusedPort(stateActive) },
+		[]string{"gid_stale warning mlx5_0", "netdev_without_address error mlx5_0"}},
+	{"netdev_without_address", "that port was named", linuxScene, func(s scene) {
+		s.unusedPort("down")
+		s.c.NamedDevices, s.c.Port = []string{"mlx5_0"}, 2
+	}, []string{"netdev_without_address error mlx5_0", "port_down error mlx5_0"}},
+	{"netdev_without_address", "the device was named", linuxScene, func(s scene) {
+		s.unusedPort("down")
+		s.c.NamedDevices = []string{"mlx5_0"}
+	}, nil},
 	{"netdev_without_address", "InfiniBand", linuxScene, func(s scene) {
 		s.infiniband("mlx5_0")
 		s.iface("ens1f0", func(i *hostfacts.Interface) { i.Addresses = []string{} })
@@ -256,6 +267,15 @@ func (s scene) usnic(driver string) {
 func (s scene) fake() {
 	s.addRoCE("fake0", 3)
 	s.dev("fake0").Sysfs = ptrTo(false)
+}
+
+// unusedPort gives mlx5_0 a second port in a state, whose interface has no address.
+func (s scene) unusedPort(state string) {
+	s.twoPorts("mlx5_0")
+	p := &s.dev("mlx5_0").Ports[1]
+	p.State, p.Netdev, p.GIDs = state, "ens1f1", []GID{{GID: "fe80::200:5eff:fe00:5302", Type: "roce_v2", Class: "link_local", Netdev: "ens1f1"}}
+	s.portRow("mlx5_0", "port.state", 2, rdma.CapabilityConfirmed, state)
+	s.host().Interfaces["ens1f1"] = hostfacts.Interface{Up: ptrTo(state == stateActive), Addresses: []string{}}
 }
 
 // second adds a second RoCE device.

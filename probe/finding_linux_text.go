@@ -101,7 +101,7 @@ var linuxPages = []findingPage{
 		code:    "netdev_without_address",
 		meaning: "A RoCE device sends over a network interface, an iWARP one is connected by its address, and this interface has no address at all. On old kernels a data-path test in this state has frozen the whole machine.",
 		concluded: "From the device's interface and its addresses, both known. Data-path probes are then not tried. " +
-			"A device that is not in use while another one is ACTIVE is left out.",
+			"A port that is not ACTIVE while another one is, is left out, unless it is named.",
 		do:      "Give the interface an address.",
 		verify:  "`rdmaprobe devices` shows a GID for the address.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/67", "https://github.com/SoftRoCE/rxe-dev/issues/34"},

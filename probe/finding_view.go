@@ -184,6 +184,13 @@ func (v *findingView) idle(dev *Device) bool {
 	return !v.activeOf(dev) && v.anyActive() && !slices.Contains(v.c.NamedDevices, dev.Name)
 }
 
+// idlePort tells the same of one port: another one is ACTIVE, of this device or another,
+// and the command named neither this one nor a device that has none.
+func (v *findingView) idlePort(dev *Device, p *Port) bool {
+	named := slices.Contains(v.c.NamedDevices, dev.Name) && (v.c.Port == p.Num || !v.activeOf(dev))
+	return !v.active(dev, p) && v.anyActive() && !named
+}
+
 // addresses are those of an interface; known is false when they were not read.
 func (v *findingView) addresses(iface string) (list []netip.Addr, known bool) {
 	i, ok := v.h.Interfaces[iface]
