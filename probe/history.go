@@ -39,6 +39,7 @@ type pastRun struct {
 	n        int64
 	ended    bool                  // it wrote all that it had to
 	devices  map[string]pastDevice // by name
+	named    map[string][]string   // by GUID: the names of the devices that have it
 	intents  map[string]pastIntent // by device and probe
 	outcomes map[string]bool       // by device and probe
 }
@@ -184,7 +185,7 @@ func (h *history) addRun(r *pastRun, body []byte) {
 // addEnd takes in a run's last record. Nothing more comes of it.
 func (h *history) addEnd(r *pastRun, body []byte) {
 	r.ended = true
-	r.devices, r.intents, r.outcomes = nil, nil, nil
+	r.devices, r.named, r.intents, r.outcomes = nil, nil, nil, nil
 	if host := h.hosts[r.host]; host != nil && host.last == r {
 		host.end = append(host.end[:0], body...)
 	}
@@ -202,18 +203,9 @@ func (h *history) addDevice(r *pastRun, rec *ledger.Record) {
 	if json.Unmarshal(rec.Body, &d) != nil {
 		return
 	}
-	if r.devices == nil {
-		r.devices = map[string]pastDevice{}
-	}
 	seen := Device{Name: d.Name, Transport: d.Transport, Ports: d.Ports}
-	if now := (pastDevice{guid: d.NodeGUID, tb: seen.thunderbolt(r.os)}); r.devices[d.Name].guid != now.guid {
-		before := r.identities()
-		r.devices[d.Name] = now
-		for name, from := range before {
-			h.refile(r, name, from, r.identity(name))
-		}
-	} else {
-		r.devices[d.Name] = now
+	for name, from := range r.learn(d.Name, pastDevice{guid: d.NodeGUID, tb: seen.thunderbolt(r.os)}) {
+		h.refile(r, name, from, r.identity(name))
 	}
 	id := r.identity(d.Name)
 	s := h.sights[id]
@@ -234,10 +226,8 @@ func (h *history) addDevice(r *pastRun, rec *ledger.Record) {
 // identity is what a device of the run is recognised by.
 func (r *pastRun) identity(device string) string {
 	guid := r.devices[device].guid
-	for name, d := range r.devices {
-		if name != device && d.guid == guid {
-			guid = "" // a GUID that two devices share identifies neither
-		}
+	if len(r.named[guid]) > 1 {
+		guid = "" // a GUID that two devices share identifies neither
 	}
 	return identity(guid, device, r.boot)
 }

@@ -5,13 +5,31 @@ import (
 	"slices"
 )
 
-// identities are what the run's devices are recognised by, as far as it knows.
-func (r *pastRun) identities() map[string]string {
-	ids := make(map[string]string, len(r.devices))
-	for name := range r.devices {
-		ids[name] = r.identity(name)
+// learn notes a device as the run knows it now, and returns what it, and others that
+// it may have changed, were recognised by before. It looks at none but those: a library
+// may claim thousands of devices.
+func (r *pastRun) learn(name string, now pastDevice) (before map[string]string) {
+	old, known := r.devices[name]
+	if r.devices == nil {
+		r.devices, r.named = map[string]pastDevice{}, map[string][]string{}
 	}
-	return ids
+	if old.guid != now.guid {
+		before = map[string]string{}
+		for _, guid := range []string{old.guid, now.guid} {
+			if others := r.named[guid]; len(others) <= 2 { // of more, each goes by its name already
+				for _, o := range others {
+					before[o] = r.identity(o)
+				}
+			}
+		}
+		if known {
+			before[name] = r.identity(name)
+			r.named[old.guid] = slices.DeleteFunc(r.named[old.guid], func(n string) bool { return n == name })
+		}
+		r.named[now.guid] = append(r.named[now.guid], name)
+	}
+	r.devices[name] = now
+	return before
 }
 
 // refile moves what is filed of a device from one identity to another: its GUID was

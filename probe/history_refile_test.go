@@ -4,6 +4,7 @@ package probe
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -130,6 +131,47 @@ func TestClosureOfADeviceWithoutGUID(t *testing.T) {
 	for range 2 {
 		d = m.probe(func(o *Options) { o.Devices = []string{name} })
 		levels(t, d, name, map[string]string{"port.state": "confirmed", "mr.register": "guarded", "qp.uc.create": "guarded"})
+	}
+}
+
+// Whatever a run learns of its devices, each has its GUID unless another has the same,
+// and only those whose identity may have changed are looked at.
+func TestLearningOfDevices(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	r := &pastRun{id: "r", boot: "b"}
+	guids := map[string]string{}
+	want := func(name string) string {
+		for other, guid := range guids {
+			if other != name && guid == guids[name] {
+				return identity("", name, r.boot)
+			}
+		}
+		return identity(guids[name], name, r.boot)
+	}
+	for range 5000 {
+		name, guid := fmt.Sprintf("d%d", random.IntN(6)), []string{"", "0000:0000:0000:0000", "0000:5eff:fe00:5301", "0000:5eff:fe00:5302"}[random.IntN(4)]
+		was := map[string]string{}
+		for n := range guids {
+			was[n] = want(n)
+		}
+		before := r.learn(name, pastDevice{guid: guid})
+		guids[name] = guid
+		for n := range guids {
+			if got := r.identity(n); got != want(n) {
+				t.Fatalf("%v: %s is %s, want %s", guids, n, got, want(n))
+			}
+			if from, told := before[n]; (told || was[n] != want(n)) && from != was[n] {
+				t.Fatalf("%v: %s was %s, and is said to have been %q", guids, n, was[n], from)
+			}
+		}
+	}
+	many := &pastRun{id: "many"}
+	for i := range 4096 {
+		name, guid := fmt.Sprintf("d%d", i), fmt.Sprintf("0000:5eff:fe00:%04x", i+1)
+		many.learn(name, pastDevice{})
+		if before := many.learn(name, pastDevice{guid: guid}); len(before) != 1 {
+			t.Fatalf("a GUID of %s alone is looked up with %d devices", name, len(before))
+		}
 	}
 }
 
