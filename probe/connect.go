@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 
+	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 	"rdmaprobe/rdma/sim"
@@ -60,6 +62,9 @@ func (s *session) connect(size int) (*connection, error) {
 	if err != nil {
 		stopped := s.stopAt(err.Error())
 		c.remote.fail(err.Error())
+		if told(err) {
+			return nil, err
+		}
 		return nil, cmp.Or(peerOnly(err), stopped)
 	}
 	c.mtu = min(near.info.MTU, c.peer.MTU)
@@ -79,6 +84,11 @@ func (s *session) stopAt(why string) error {
 	return &stageError{why, Precondition}
 }
 
+// told tells of an error whether it is that this child was asked to end.
+func told(err error) bool {
+	return errors.Is(err, guard.ErrTerminated) || errors.Is(err, guard.ErrOrphaned)
+}
+
 // peerOnly keeps an error that is the other host's, and no other.
 func peerOnly(err error) error {
 	if p := (*peerError)(nil); errors.As(err, &p) {
@@ -91,11 +101,16 @@ func peerOnly(err error) error {
 // peer that cannot be reached, or that gave up, is told as such.
 func (s *session) noConnection(err error, ids ...string) {
 	reason, detail := Precondition, "there is no connection: "+err.Error()
+	if told(err) {
+		reason = Interrupted
+	}
 	if at := (*stageError)(nil); errors.As(err, &at) {
 		reason = at.reason
 	}
 	if p := (*peerError)(nil); errors.As(err, &p) {
-		detail = "the other end: " + p.Error()
+		if detail = p.Error(); !strings.HasPrefix(detail, "the other end") {
+			detail = "the other end: " + detail
+		}
 		if said := (*peer.RemoteError)(nil); !errors.As(err, &said) {
 			reason = Unreachable
 		}

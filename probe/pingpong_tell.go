@@ -27,6 +27,8 @@ func (p *pingpong) tell(r *row, err error) {
 		r.unknown(PayloadMismatch, err.Error()+p.whichWay())
 	case errors.As(err, &gone):
 		r.unknown(Unreachable, fmt.Sprintf("%v, after %d of %d messages", gone, p.verified, p.count))
+	case told(err):
+		r.unknown(Interrupted, err.Error())
 	case errors.Is(err, errLeftover):
 		r.unknown(Precondition, err.Error())
 	case err == nil && p.results != nil && p.results.Mismatch != "":

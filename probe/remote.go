@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -13,6 +14,7 @@ import (
 // the parent's: it moves addresses and makes no provider call.
 type link struct {
 	conn   *peer.Conn
+	freed  func() bool // the connection no longer ends with the run
 	theirs peer.Hello
 	ports  peer.Ports
 	port   peer.Port      // the other end
@@ -69,6 +71,8 @@ func (dr *deviceRun) openLink() *link {
 		return l
 	}
 	l.conn = peer.NewConn(t, nil)
+	// An interrupted run waits for the other end no longer than for its goodbye.
+	l.freed = context.AfterFunc(dr.ctx, func() { time.AfterFunc(byeLimit, func() { t.Close() }) })
 	if l.theirs, l.ports, err = dr.greet(l.conn); err != nil {
 		return dr.brokenLink(l, side, err)
 	}
@@ -87,6 +91,7 @@ func (dr *deviceRun) openLink() *link {
 // brokenLink is a session that did not come about: refused by the other end, or
 // broken off.
 func (dr *deviceRun) brokenLink(l *link, side *sideChannel, err error) *link {
+	l.freed()
 	l.conn.Close()
 	l.conn = nil
 	var said *peer.RemoteError
@@ -104,12 +109,18 @@ func (dr *deviceRun) closeLink() {
 		return
 	}
 	_ = dr.link.conn.Send(peer.TypeBye, empty{}, byeLimit) // it sees the end of the connection too
+	dr.link.freed()
 	dr.link.conn.Close()
 	dr.link = nil
 }
 
-// unreachable keeps the rows of a probe whose side channel failed.
+// unreachable keeps the rows of a probe whose side channel failed. One that was cut
+// since the run is over says nothing of the peer.
 func (dr *deviceRun) unreachable(row *tableRow, c *sideChannel) {
+	if dr.ctx.Err() != nil {
+		dr.refuse(row, Interrupted, "the run was interrupted", nil)
+		return
+	}
 	for _, id := range row.ids(nil) {
 		o := Observation{ID: id, Probe: row.word, Device: dr.name, Port: dr.port()}
 		if evidence(id).Class == ClassData {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/peer"
 )
 
@@ -48,7 +49,9 @@ func (s *session) openRemote() (*remoteEnd, error) {
 		return nil, fmt.Errorf("take the connection over: %w", err)
 	}
 	e := &remoteEnd{conn: peer.NewConn(c, s.req.Data.Early), stock: s.req.Data.Remote == remoteStock}
-	if !e.stock {
+	if e.stock {
+		context.AfterFunc(s.child.Context(), func() { c.Close() }) // no wait of its exchange outlives the child's time
+	} else {
 		e.inbox, e.gone = make(chan peer.Message, inboxSize), make(chan struct{})
 		go e.read(s.child.Context())
 	}
@@ -98,10 +101,19 @@ func (e *remoteEnd) next(ctx context.Context, limit time.Duration) (peer.Message
 			return peer.Message{}, &peerError{e.err}
 		}
 	case <-ctx.Done():
-		return peer.Message{}, context.Cause(ctx)
+		return peer.Message{}, waited(ctx)
 	case <-t.C:
 		return peer.Message{}, &peerError{fmt.Errorf("the other end did not answer within %v", limit)}
 	}
+}
+
+// waited is why the other end is not waited for any longer, where it is not its own
+// doing: it had the time that this child has, or the child has to end.
+func waited(ctx context.Context) error {
+	if cause := context.Cause(ctx); !errors.Is(cause, guard.ErrDeadline) {
+		return cause
+	}
+	return &peerError{errors.New("the other end did not answer before this end's deadline")}
 }
 
 // lost tells whether the other end has gone away.
@@ -183,12 +195,12 @@ func (s *session) meetRemote(c *connection) error {
 func (s *session) meetStock(c *connection) error {
 	if !s.req.Data.Server {
 		if err := peer.SendStock(c.remote.conn, peer.Endpoint(c.near.info), peer.StepLimit); err != nil {
-			return &peerError{err}
+			return s.stockFailed(err)
 		}
 	}
 	far, err := peer.ReadStock(c.remote.conn, peer.StepLimit)
 	if err != nil {
-		return &peerError{err}
+		return s.stockFailed(err)
 	}
 	if far.GID == "" && s.req.Data.GIDIndex >= 0 {
 		return &peerError{errors.New("the other end announced no GID: start it with -g INDEX")}
@@ -198,9 +210,17 @@ func (s *session) meetStock(c *connection) error {
 		return nil
 	}
 	if err := peer.SendDone(c.remote.conn, peer.StepLimit); err != nil {
-		return &peerError{err}
+		return s.stockFailed(err)
 	}
 	return nil
+}
+
+// stockFailed tells of an exchange that broke off, or whose connection was closed here.
+func (s *session) stockFailed(err error) error {
+	if ctx := s.child.Context(); ctx.Err() != nil {
+		return waited(ctx)
+	}
+	return &peerError{err}
 }
 
 // barrier waits until both ends are connected. A stock server's answer is that
@@ -219,10 +239,10 @@ func (s *session) barrier(c *connection) error {
 			return err
 		}
 		if err := peer.SendStock(e.conn, peer.Endpoint(c.near.info), peer.StepLimit); err != nil {
-			return &peerError{err}
+			return s.stockFailed(err)
 		}
 		if err := peer.AwaitDone(e.conn, peer.StepLimit); err != nil {
-			return &peerError{err}
+			return s.stockFailed(err)
 		}
 		return nil
 	}
