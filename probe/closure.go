@@ -1,11 +1,10 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -248,11 +247,8 @@ func (h *history) closed(id, name string, tb bool, n now) []closure {
 		own = append(own, h.tbClosed...)
 	}
 	own = slices.DeleteFunc(own, func(c closure) bool { return !h.holds(c, n) })
-	sort.SliceStable(own, func(i, j int) bool {
-		if own[i].From != own[j].From {
-			return own[i].From < own[j].From
-		}
-		return own[i].At.After(own[j].At)
+	slices.SortStableFunc(own, func(a, b closure) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), b.At.Compare(a.At), cmp.Compare(b.Run, a.Run))
 	})
 	return own
 }
@@ -262,8 +258,8 @@ func (h *history) closed(id, name string, tb bool, n now) []closure {
 // where this run knows no GUID of its own, what is filed under any is found by name.
 func (h *history) filedOn(id, name string) []closure {
 	own := slices.Clone(h.closures[id])
-	for _, other := range slices.Sorted(maps.Keys(h.closures)) {
-		for _, c := range h.closures[other] {
+	for other, list := range h.closures {
+		for _, c := range list {
 			if other != id && (byName(other, name) || byName(id, name) && c.device == name) {
 				own = append(own, c)
 			}
