@@ -86,6 +86,16 @@ func portNetdev(h *hostfacts.Host, d *Device, i int, own string) string {
 	return own
 }
 
+// netdevOfPort is the interface of a port of a device whose own is known.
+func netdevOfPort(h *hostfacts.Host, d *Device, p *Port) string {
+	own := netdevOf(h, d.Name)
+	i := slices.IndexFunc(d.Ports, func(q Port) bool { return q.Num == p.Num })
+	if own == "" || i < 0 {
+		return own
+	}
+	return portNetdev(h, d, i, own)
+}
+
 // netdevOf is the interface of a device, "" when none is known.
 func netdevOf(h *hostfacts.Host, device string) string {
 	if n := h.NetdevOfDevice[device]; n != nil {

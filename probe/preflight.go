@@ -113,7 +113,7 @@ func (dr *deviceRun) missingGID(device string, port *Port) string {
 // hostMissing is what the host's facts speak against.
 func (dr *deviceRun) hostMissing(d Device, port *Port) []string {
 	var missing []string
-	if n := netdevOf(dr.facts, d.Name); n != "" && port.Addressing == "gid" {
+	if n := netdevOfPort(dr.facts, &d, port); n != "" && port.Addressing == "gid" {
 		if i, known := dr.facts.Interfaces[n]; known && i.Addresses != nil && len(i.Addresses) == 0 {
 			missing = append(missing, "an address on "+n)
 		}

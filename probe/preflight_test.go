@@ -67,3 +67,25 @@ func TestVerdictAgreesWithPreflight(t *testing.T) {
 		}
 	}
 }
+
+// A port is judged by its own interface: that of the device is its first port's.
+func TestPreflightLooksAtThePortsInterface(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	d, none := m.dev(0), object{"up": true, "addresses": []string{}}
+	second := object{
+		"num": 2, "state": "active", "link_layer": "ethernet", "max_mtu": 4096, "active_mtu": 1024,
+		"gids": []object{{"index": 0, "gid": "::ffff:192.0.2.9", "type": "roce_v2"}},
+	}
+	d["ports"] = append(d["ports"].([]object), second)
+	m.host()["netdev_of_device"], m.host()["interfaces"] = object{"mlx5_0": "ib0"}, object{"ib0": none}
+	for port, missing := range map[int]bool{1: true, 2: false} {
+		got := m.probe(func(o *Options) { o.Devices, o.Store, o.Port = []string{"mlx5_0"}, "none", port })
+		told := slices.ContainsFunc(got.Observations, func(o Observation) bool {
+			return o.Device == "mlx5_0" && o.ID == "qp.rc.rtr" && strings.Contains(o.Detail, "an address on ib0")
+		})
+		if told != missing {
+			t.Errorf("port %d: an address on ib0 is missing %v, want %v", port, told, missing)
+		}
+	}
+}
