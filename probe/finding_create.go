@@ -115,7 +115,7 @@ func (v *findingView) createRemedy(device string, o *Observation) string {
 	case errnoNamed(o, "EMFILE", "ENFILE"):
 		return v.readRemedy(device, o)
 	case v.thunderbolt(device):
-		return gently + "look for the provider's reason in the system log (`log show --last 10m`), and restart the Mac if it stays. Do not retry in a loop"
+		return gently + "look for the provider's reason in " + v.driverLog() + ", and restart the " + v.machine() + " if it stays. Do not retry in a loop"
 	case errnoNamed(o, "ENOMEM") && v.linux() && v.h.MemlockKiB == nil:
 		return "see what `ulimit -l` says where the program runs: a limit other than unlimited is the usual cause. Else " + gently + "look at the kernel log (`sudo dmesg`)"
 	case errnoNamed(o, "ENOMEM", "EBUSY", "EAGAIN", "ENOSPC"):
@@ -144,7 +144,7 @@ func teardownFailed(v *findingView) []findingHit {
 				"Take libibverbs, its provider and the kernel driver from one release, and look at the kernel log (`sudo dmesg`)",
 		}
 		if dev.thunderbolt(v.h.OS) {
-			h.remedy = "do not repeat probes of this device more than needed: on Thunderbolt what is not given back can be lost until the next restart of the Mac, which gives it back"
+			h.remedy = "do not repeat probes of this device more than needed: on Thunderbolt what is not given back can be lost until the next restart of the " + v.machine() + ", which gives it back"
 		}
 		hits = append(hits, h)
 	}

@@ -120,7 +120,11 @@ func (v *findingView) thunderboltDownRemedy(dev *Device) string {
 	case known:
 		return "the link to the peer is there: run `rdmaprobe doctor` on the peer too, since the port becomes ACTIVE only when both ends have RDMA enabled and run the same OS build"
 	}
-	return "check the cable, and that the other machine is on and has RDMA enabled; both ends need the same OS build"
+	const other = "check the cable, and that the other machine is on and has RDMA enabled"
+	if !v.mac() {
+		return other
+	}
+	return other + "; both ends need the same OS build"
 }
 
 // linkOf tells whether something holds of the links of an interface that have a peer,

@@ -155,7 +155,7 @@ func providerCrashed(v *findingView) []findingHit {
 // resetRemedy is what brings a provider back whose calls no longer return.
 func (v *findingView) resetRemedy(device string) string {
 	if v.thunderbolt(device) {
-		return "unplug the Thunderbolt cable and plug it in again; restart the Mac if the calls still do not return. Do not kill programs that sit in a call: that leaks what they hold"
+		return "unplug the Thunderbolt cable and plug it in again; restart the " + v.machine() + " if the calls still do not return. Do not kill programs that sit in a call: that leaks what they hold"
 	}
 	return "look at the kernel log, end other RDMA programs on the device, then reload its driver or restart the machine"
 }

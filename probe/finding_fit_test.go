@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rdmaprobe/probe/hostfacts"
+	"rdmaprobe/rdma"
 )
 
 // remedyCase is a machine, and what one of its findings has to say and must not.
@@ -190,6 +191,8 @@ func TestPackagesAreThoseOfTheDistribution(t *testing.T) {
 		{"no library", "verbs_library_missing", linuxScene, version("rocky 9.4", func(s scene) { s.noLibrary("missing_file") }), []string{"sudo dnf install libibverbs"}, []string{"apt install"}},
 		{"Ubuntu without the module", "no_rdma_device", linuxScene, version("ubuntu 24.04", noModule), []string{"linux-modules-extra-6.8.0-45-generic"}, []string{"dnf"}},
 		{"Debian without the module", "no_rdma_device", linuxScene, version("debian 12", noModule), []string{"linux-image-amd64"}, []string{"modules-extra", "dnf"}},
+		{"Kali without the module", "no_rdma_device", linuxScene, version("kali 2024.3", noModule), []string{"package of this distribution"}, []string{"modules-extra", "dnf", "sudo apt"}},
+		{"Mint without the module", "no_rdma_device", linuxScene, version("linuxmint 22", noModule), []string{"linux-modules-extra-6.8.0-45-generic"}, []string{"dnf"}},
 		{"Fedora without the module", "no_rdma_device", linuxScene, version("fedora 41", noModule), []string{"kernel-modules-extra"}, []string{"apt install"}},
 	})
 }
@@ -222,6 +225,52 @@ func TestRemediesOfPools(t *testing.T) {
 		{"a link-local entry was named", "gid_index_refused", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 22, 0) },
 			[]string{"index 0", "fe80::200:5eff:fe00:5301", "errno 22 (EINVAL)", "use 1"}, []string{"restart the machine"}},
 		{"an empty slot was named", "gid_index_refused", macScene, func(s scene) { s.rtr("rdma_en3", "qp.uc.rtr", 96, 5) }, []string{"index 5, which is empty"}, nil},
+	})
+}
+
+// Thunderbolt on another system is no Mac: nothing is restarted or read that it has not.
+func TestRemediesOfThunderboltElsewhere(t *testing.T) {
+	onLinux := func(change func(s scene)) func(scene) {
+		return func(s scene) {
+			p := &s.dev("mlx5_0").Ports[0]
+			s.dev("mlx5_0").Transport, p.LinkLayer = "unspecified", "thunderbolt"
+			s.gids("mlx5_0", GID{Index: 1, GID: "::ffff:192.0.2.1"})
+			change(s)
+		}
+	}
+	mac := []string{"Mac", "log show"}
+	checkRemedies(t, []remedyCase{
+		{"no queue", "object_create_failed", linuxScene, onLinux(func(s scene) { s.null("mlx5_0", "cq.create", "ibv_create_cq", 5) }), []string{"sudo dmesg", "restart the machine"}, mac},
+		{"no domain", "pd_alloc_failed_port_active", linuxScene, onLinux(func(s scene) { s.null("mlx5_0", "pd.alloc", "ibv_alloc_pd", 0) }), []string{"restart the machine"}, mac},
+		{"not given back", "teardown_failed", linuxScene, onLinux(func(s scene) {
+			o := s.fail("mlx5_0", teardownID, ProviderError, 16)
+			o.Call, o.Return = "ibv_dealloc_pd", &Return{Number: 16}
+		}), []string{"restart of the machine"}, mac},
+		{"a call that hangs", "provider_wedged", linuxScene, onLinux(func(s scene) { s.ended("mlx5_0", "cq.create", "ibv_create_cq", "timed_out") }), []string{"restart the machine"}, mac},
+		{"a table that is not read", "port_query_failed", linuxScene, onLinux(func(s scene) { s.unread("mlx5_0", "gid.usable", "ibv_query_gid", ProviderError, 5) }), []string{"sudo dmesg", "restart the machine"}, mac},
+		{"a port that is down", "port_down", linuxScene, onLinux(func(s scene) { s.state("mlx5_0", "down") }), []string{"has RDMA enabled"}, []string{"OS build"}},
+	})
+}
+
+// An index is one of a port's table: that of another port is no advice.
+func TestRemediesNameTheIndexOfThePort(t *testing.T) {
+	second := func(id string, errno, used int) func(scene) {
+		return func(s scene) {
+			s.twoPorts("mlx5_0")
+			s.portRow("mlx5_0", "gid.usable", 2, rdma.CapabilityConfirmed, 1)
+			for i := range s.d.Observations {
+				if o := &s.d.Observations[i]; o.ID == "gid.usable" && o.Port == 2 {
+					o.Data = map[string]any{"index": 7}
+				}
+			}
+			s.dev("mlx5_0").Ports[1].GIDs = []GID{{Index: 7, GID: "::ffff:192.0.2.9", Type: "roce_v2", Class: "ipv4_mapped"}}
+			s.rtr("mlx5_0", id, errno, used).Port = 2
+		}
+	}
+	checkRemedies(t, []remedyCase{
+		{"an empty slot", "gid_index_refused", linuxScene, second("qp.rc.rtr", 22, 9), []string{"use 7"}, nil},
+		{"no answer", "rtr_path_timeout", linuxScene, second("qp.rc.rtr", 110, 9), []string{"use 7"}, nil},
+		{"the port's own", "rtr_path_timeout", linuxScene, second("qp.rc.rtr", 110, 7), nil, []string{"leave out --gid-index"}},
 	})
 }
 

@@ -57,10 +57,12 @@ func (v *findingView) extraModules() string {
 		return "install the kernel's extra modules (`sudo dnf install kernel-modules-extra`)"
 	case t.command == "zypper":
 		return "install the kernel's full package (`sudo zypper install kernel-default`)"
+	case slices.Contains([]string{"ubuntu", "linuxmint", "pop"}, id):
+		return "install the kernel's extra modules (" + ubuntu + ")"
 	case id == "debian":
 		return "install the standard kernel, of which cloud kernels leave the module out (`sudo apt install linux-image-" + debianArch(v.h.Arch) + "`), and start it"
 	}
-	return "install the kernel's extra modules (" + ubuntu + ")"
+	return "install the package of this distribution that has the module for this kernel, if there is one"
 }
 
 // debianArch is an architecture as Debian's kernel packages have it.

@@ -64,7 +64,7 @@ func pdPoolExhausted(v *findingView) []findingHit {
 			remedy: "end the programs that own them gently (not by SIGKILL, which leaks what they hold); when no owner is left, only a restart gives them back",
 		}
 		if !full && len(leaked) == len(v.owners(dev.Name)) {
-			h.remedy = "restart the Mac: their owner is gone, and nothing else gives them back"
+			h.remedy = "restart the " + v.machine() + ": their owner is gone, and nothing else gives them back"
 		}
 		if full {
 			h.message = fmt.Sprintf("%d of %d protection domains are in use", live, dev.Attr.MaxPD)
@@ -135,7 +135,7 @@ func pdAllocFailedPortActive(v *findingView) []findingHit {
 		h.message += ", on an ACTIVE port and with no other RDMA process known: nothing after it was tried"
 		h.remedy = "look at the kernel log (`sudo dmesg`) for the driver's reason, then reload the driver or restart the machine"
 		if v.thunderbolt(dev.Name) {
-			h.remedy = "unplug the Thunderbolt cable and plug it in again; restart the Mac if it stays: domains that were lost with a program that was killed come back in no other way"
+			h.remedy = "unplug the Thunderbolt cable and plug it in again; restart the " + v.machine() + " if it stays: domains that were lost with a program that was killed come back in no other way"
 		}
 	})
 }

@@ -140,9 +140,9 @@ func (v *findingView) exchangeIndex(o *Observation) (int64, bool) {
 // otherIndex tells whether the ping-pongs of a device used another GID index than
 // rdmaprobe would choose.
 func (v *findingView) otherIndex(dev *Device) (good, used int64, differ bool) {
-	good, ok := v.goodIndexOf(dev)
 	for _, id := range []string{"pingpong.uc", "pingpong.rc"} {
 		for _, o := range v.of(dev.Name, id) {
+			good, ok := v.goodIndexOf(dev, o)
 			if n, has := v.exchangeIndex(o); ok && has && n != good {
 				return good, n, true
 			}

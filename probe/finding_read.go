@@ -109,7 +109,7 @@ func (v *findingView) readRemedy(device string, o *Observation) string {
 	case errnoNamed(o, "EBUSY"):
 		return "end the program that has the device; restart the machine if there is none"
 	case v.thunderbolt(device):
-		return "look for the provider's reason in the system log (`log show --last 10m`), unplug the Thunderbolt cable and plug it in again; restart the Mac if it stays"
+		return "look for the provider's reason in " + v.driverLog() + ", unplug the Thunderbolt cable and plug it in again; restart the " + v.machine() + " if it stays"
 	}
 	return "look at the kernel log (`sudo dmesg`) for the driver's reason: a reset, a removal, a firmware that does not answer. Then reload the driver, or plug the device in again; restart the machine if it stays"
 }

@@ -111,7 +111,7 @@ func rtrPathTimeout(v *findingView) []findingHit {
 		if known {
 			h.message = fmt.Sprintf("with source GID index %d the transition to RTR ended in ETIMEDOUT: the peer was not found on its path", used)
 		}
-		if good, ok := v.goodIndexOf(dev); ok && known && good != used {
+		if good, ok := v.goodIndexOf(dev, f.row); ok && known && good != used {
 			h.remedy = fmt.Sprintf("leave out --gid-index, or use %d, the entry that fits this port", good)
 		}
 		if v.thunderbolt(dev.Name) {
@@ -121,10 +121,11 @@ func rtrPathTimeout(v *findingView) []findingHit {
 	})
 }
 
-// goodIndexOf is the GID index that rdmaprobe would choose on a device.
-func (v *findingView) goodIndexOf(dev *Device) (int64, bool) {
+// goodIndexOf is the GID index that rdmaprobe would choose on the port of a row.
+func (v *findingView) goodIndexOf(dev *Device, o *Observation) (int64, bool) {
 	for i := range dev.Ports {
-		if n, ok := v.goodIndex(dev, &dev.Ports[i]); ok {
+		p := &dev.Ports[i]
+		if n, ok := v.goodIndex(dev, p); ok && (o.Port == 0 || o.Port == p.Num) {
 			return n, true
 		}
 	}
@@ -192,7 +193,7 @@ func gidIndexRefused(v *findingView) []findingHit {
 			remedy:  "leave out --gid-index",
 			facts:   []string{"devices"},
 		}
-		if good, ok := v.goodIndexOf(dev); ok && good != used {
+		if good, ok := v.goodIndexOf(dev, f.row); ok && good != used {
 			h.remedy = fmt.Sprintf("leave out --gid-index, or use %d, the entry that fits this port", good)
 		}
 		if v.thunderbolt(dev.Name) {

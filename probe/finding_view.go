@@ -44,6 +44,22 @@ func (v *findingView) oldThunderbolt() bool {
 	return v.mac() && v.h.Thunderbolt != nil && v.h.Thunderbolt.Generation > 0 && v.h.Thunderbolt.Generation < 5
 }
 
+// machine is what a reader calls this host.
+func (v *findingView) machine() string {
+	if v.mac() {
+		return "Mac"
+	}
+	return "machine"
+}
+
+// driverLog is where this system keeps what a driver says.
+func (v *findingView) driverLog() string {
+	if v.mac() {
+		return "the system log (`log show --last 10m`)"
+	}
+	return "the kernel log (`sudo dmesg`)"
+}
+
 // of lists the rows of an id on a device, "" for the host.
 func (v *findingView) of(device, id string) []*Observation {
 	var rows []*Observation

@@ -98,14 +98,6 @@ func (j judgement) conclude(v *Verdict) (word, text string) {
 	return VerdictNotReady, fmt.Sprintf("RDMA is ready on none of %d ports: %s", len(v.Ports), why)
 }
 
-// machine is what a reader calls this host.
-func (j judgement) machine() string {
-	if j.mac() {
-		return "Mac"
-	}
-	return "machine"
-}
-
 // rest names what the count of ready ports does not say.
 func (j judgement) rest(v *Verdict) string {
 	text, unknown := "", 0
