@@ -75,6 +75,7 @@ func (dr *deviceRun) meetTwin(words []string) error {
 		dr.twin = &twin{missing: name + " open to this: " + c.text()}
 		return nil
 	}
+	var rows []Observation
 	for _, task := range readWords() {
 		q := dr.request(task)
 		q.Device, q.Addresses, q.Port = name, addressesOf(dr.facts, name), activePort(d.Ports)
@@ -85,8 +86,9 @@ func (dr *deviceRun) meetTwin(words []string) error {
 		for _, seen := range a.devices {
 			d.merge(seen)
 		}
+		rows = append(rows, a.rows...)
 	}
-	dr.twin = dr.twinOf(d)
+	dr.twin = dr.twinOf(d, rows)
 	return nil
 }
 
@@ -105,8 +107,9 @@ func (dr *deviceRun) twinClosed(d Device) *closure {
 	return nil
 }
 
-// twinOf judges the other device by what it says of itself.
-func (dr *deviceRun) twinOf(d Device) *twin {
+// twinOf judges the other device by what it says of itself, and by the rows of the
+// children that asked it.
+func (dr *deviceRun) twinOf(d Device, rows []Observation) *twin {
 	if d.thunderbolt(dr.platform.os) {
 		return &twin{missing: "a peer at the other end of the cable: on Thunderbolt the path between two ports cannot be proven on one host"}
 	}
@@ -125,7 +128,7 @@ func (dr *deviceRun) twinOf(d Device) *twin {
 	}
 	g, _, ok := chooseGID(p.LinkLayer, p.GIDs, addressesOf(dr.facts, d.Name))
 	if !ok {
-		return &twin{missing: "on " + d.Name + " " + dr.missingGID(d.Name, &p)}
+		return &twin{missing: "on " + d.Name + " " + missingGID(&p, unreadGIDs(rows, d.Name, n))}
 	}
 	t.gidIndex = g.Index
 	return t

@@ -62,12 +62,8 @@ func (dr *deviceRun) chooseGIDFor(p *preflight, port *Port) {
 				p.gid = g.GID
 			}
 		}
-		switch {
-		case p.gid != "":
-		case dr.gidsUnread(dr.name, port.Num):
-			p.missing = append(p.missing, fmt.Sprintf("a GID in table entry %d: the table was not read", *want))
-		default:
-			p.missing = append(p.missing, fmt.Sprintf("a GID in table entry %d: it is empty", *want))
+		if p.gid == "" {
+			p.missing = append(p.missing, fmt.Sprintf("a GID in table entry %d: %s", *want, cmp.Or(dr.gidsUnread(port.Num), "it is empty")))
 		}
 		return
 	}
@@ -76,38 +72,10 @@ func (dr *deviceRun) chooseGIDFor(p *preflight, port *Port) {
 	}
 	g, why, ok := chooseGID(port.LinkLayer, port.GIDs, addressesOf(dr.facts, dr.name))
 	if !ok {
-		p.missing = append(p.missing, dr.missingGID(dr.name, port))
+		p.missing = append(p.missing, missingGID(port, dr.gidsUnread(port.Num)))
 		return
 	}
 	p.gidIndex, p.gid, p.why = g.Index, g.GID, why
-}
-
-// gidsUnread tells that this run has tried to read the port's GID table, and could
-// not: that no entry is known says nothing of the table then.
-func (dr *deviceRun) gidsUnread(device string, port int) bool {
-	dr.mu.Lock()
-	defer dr.mu.Unlock()
-	for _, o := range slices.Backward(dr.doc.Observations) {
-		if o.Device == device && o.ID == "gid.usable" && o.Port == port && o.Run == dr.doc.Run.ID {
-			return o.Level == rdma.CapabilityUnknown
-		}
-	}
-	return false
-}
-
-// missingGID says why no entry of a port's table is taken by itself.
-func (dr *deviceRun) missingGID(device string, port *Port) string {
-	switch g := untaken(port.LinkLayer, port.GIDs); {
-	case g != nil && g.Index == 0:
-		return "an IPv4-mapped GID at another index than 0, with which reports tell of RTR that times out (--gid-index 0 takes it all the same)"
-	case g != nil:
-		return fmt.Sprintf("a GID at an index up to %d: a queue pair cannot name index %d", maxSGIDIndex, g.Index)
-	case dr.gidsUnread(device, port.Num):
-		return "a GID: the table was not read"
-	case port.LinkLayer == "thunderbolt":
-		return "an IPv4-mapped GID: the interface needs an IPv4 address"
-	}
-	return "a GID: the table is empty"
 }
 
 // hostMissing is what the host's facts speak against.

@@ -30,6 +30,32 @@ func TestUnreadTableIsNotEmpty(t *testing.T) {
 	}
 }
 
+// Nor is a slot that could not be read, in a table of which the rest was, nor the table
+// of the other end on this machine.
+func TestUnreadSlotIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	one := 1
+	for _, index := range []*int{nil, &one} {
+		m := newMac(t)
+		m.gids(object{"index": 0, "gid": "fe80::200:5eff:fe00:5301", "type": "none"})
+		m.rules(0, "ibv_query_gid", object{"when": object{"sgid_index": 1}, "errno": "EIO"})
+		d := m.probe(func(o *Options) { o.Devices, o.Store, o.GIDIndex = []string{"rdma_en3"}, noStore, index })
+		if o := rowFor(t, d, "rdma_en3", "qp.uc.rtr"); !strings.Contains(o.Detail, "one entry of the table could not be read") {
+			t.Errorf("index %v: %s", index, o.Detail)
+		}
+	}
+	for _, fault := range []object{{"fault": "crash"}, {"errno": "EIO"}} {
+		m := newLinux(t)
+		m.rules(1, "ibv_query_gid", fault)
+		d := m.probe(func(o *Options) {
+			o.Devices, o.Store, o.More, o.PeerDevice = []string{"mlx5_0"}, noStore, []string{"pingpong"}, "mlx5_1"
+		})
+		if o := rowFor(t, d, "mlx5_0", "pingpong.uc"); !strings.Contains(o.Detail, "on mlx5_1 a GID: the table was not read") {
+			t.Errorf("%v: %s", fault, o.Detail)
+		}
+	}
+}
+
 // Whatever a table holds, a port that is ready is one that a transition would be tried
 // from, and the other way round.
 func TestVerdictAgreesWithPreflight(t *testing.T) {
