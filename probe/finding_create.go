@@ -58,16 +58,27 @@ func (v *findingView) blockingFailures(device string) (rows []*Observation, so [
 		})
 		add(small, "no memory can be registered")
 	}
-	var failed []*Observation
+	add(v.queuePairFailures(device))
+	return rows, so
+}
+
+// queuePairFailures are those of blockingFailures of queue pairs. Where only one of the
+// types was tried EINVAL is no failure: drivers say it of a type that they do not have.
+// On Thunderbolt there is no other type than UC (TN3205).
+func (v *findingView) queuePairFailures(device string) (failed []*Observation, so string) {
+	untried := false
 	for _, t := range []qpType{qpUC, qpRC} {
 		how, refused := v.queuePair(device, t)
 		if how == qpUsable {
-			return rows, so
+			return nil, ""
 		}
-		failed = append(failed, refused...)
+		failed, untried = append(failed, refused...), untried || how == qpUntried
 	}
-	add(failed, "no queue pair can be made that could be connected")
-	return rows, so
+	if !untried || v.thunderbolt(device) {
+		return failed, "no queue pair can be made that could be connected"
+	}
+	failed = slices.DeleteFunc(failed, func(o *Observation) bool { return errnoNamed(o, "EINVAL") })
+	return failed, "no queue pair was made that could be connected, and no other type was tried"
 }
 
 // explained tells whether a failure has its cause in another finding's terms.

@@ -29,6 +29,12 @@ func (s scene) noQueuePair(device string, errno int, types ...qpType) {
 	}
 }
 
+// untried makes the rows of a type those of one that nobody asked for.
+func (s scene) untried(device string, t qpType) {
+	s.fail(device, t.id("create"), NotTried, 0)
+	s.fail(device, t.id("init"), NotTried, 0)
+}
+
 var createCases = []findingCase{
 	{"object_create_failed", "no completion queue", linuxScene, func(s scene) {
 		s.null("mlx5_0", "cq.create", "ibv_create_cq", 12)
@@ -51,6 +57,18 @@ var createCases = []findingCase{
 	}, nil},
 	{"object_create_failed", "no UC, and RC is rejected", macScene, func(s scene) { s.noQueuePair("rdma_en3", 16, qpUC) }, is("object_create_failed", "error", "rdma_en3")},
 	{"object_create_failed", "neither UC nor RC", linuxScene, func(s scene) { s.noQueuePair("mlx5_0", 22, qpUC, qpRC) }, is("object_create_failed", "error", "mlx5_0")},
+	{"object_create_failed", "UC fails, and RC was not tried", linuxScene, func(s scene) {
+		s.noQueuePair("mlx5_0", 16, qpUC)
+		s.untried("mlx5_0", qpRC)
+	}, is("object_create_failed", "error", "mlx5_0")},
+	{"object_create_failed", "a driver without UC, and RC was not tried", linuxScene, func(s scene) {
+		s.noQueuePair("mlx5_0", 22, qpUC)
+		s.untried("mlx5_0", qpRC)
+	}, nil},
+	{"object_create_failed", "Thunderbolt has no other type", macScene, func(s scene) {
+		s.noQueuePair("rdma_en3", 22, qpUC)
+		s.untried("rdma_en3", qpRC)
+	}, is("object_create_failed", "error", "rdma_en3")},
 	{"object_create_failed", "RC is enough", linuxScene, func(s scene) { s.noQueuePair("mlx5_0", 22, qpUC, qpUD) }, nil},
 	{"object_create_failed", "both are rejected", linuxScene, func(s scene) {
 		s.noQueuePair("mlx5_0", 95, qpUC, qpRC)

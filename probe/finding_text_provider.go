@@ -25,7 +25,7 @@ var providerPages = []findingPage{
 		meaning: "A completion queue, a memory region or a queue pair that can be connected could not be made, by a failure that is none of \"not supported\", and nothing else explains it. " +
 			"Without it no program can use the device. It does not mean that the device lacks the ability.",
 		concluded: "From NULL or the errno of ibv_create_cq, of ibv_reg_mr with every access that was tried, or of ibv_create_qp and ibv_modify_qp to INIT for every type of UC and RC that was tried. " +
-			"A type that fails beside one that works raises nothing. A limit of locked memory, a pool that other processes hold and controllers that cannot do RDMA are named instead.",
+			"A type that fails beside one that works raises nothing, nor does EINVAL of the only type that was tried, except on Thunderbolt: drivers say it of a type that they do not have. A limit of locked memory, a pool that other processes hold and controllers that cannot do RDMA are named instead.",
 		do: "End other RDMA programs on the device gently. Look at the log of the kernel or of the system for the driver's reason, and take library, provider and driver from one release. " +
 			"Restart if it stays; do not retry in a loop.",
 		verify:  "`rdmaprobe probe` confirms mr.register and a queue pair.",
