@@ -36,6 +36,7 @@ var deviceCases = []findingCase{
 		s.gids("mlx5_0")
 	}, is("gid_table_empty", "error", "mlx5_0")},
 	{"gid_table_empty", "InfiniBand needs none", linuxScene, func(s scene) { s.infiniband("mlx5_0"); s.gids("mlx5_0") }, nil},
+	{"gid_table_empty", "iWARP needs none", linuxScene, func(s scene) { s.dev("mlx5_0").Transport = "iwarp"; s.gids("mlx5_0") }, nil},
 	{"gid_table_empty", "port down", linuxScene, func(s scene) { s.gids("mlx5_0"); s.state("mlx5_0", "down") }, is("port_down", "error", "mlx5_0")},
 	{"gid_table_empty", "table not read", linuxScene, func(s scene) {
 		s.dev("mlx5_0").Ports[0].GIDs = []GID{}

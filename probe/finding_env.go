@@ -31,7 +31,7 @@ func (v *findingView) configuredIndexes() []configuredIndex {
 // eachGIDPort calls f for every ACTIVE port that is addressed by a GID and has any.
 func (v *findingView) eachGIDPort(f func(dev *Device, p *Port)) {
 	v.eachPort(func(dev *Device, p *Port) {
-		if p.LinkLayer != "infiniband" && v.active(dev, p) && v.gidLevel(dev, p, "gid.usable", rdma.CapabilityConfirmed) {
+		if needsGID(dev, p) && v.active(dev, p) && v.gidLevel(dev, p, "gid.usable", rdma.CapabilityConfirmed) {
 			f(dev, p)
 		}
 	})
@@ -86,6 +86,8 @@ func (v *findingView) fitsAll(name string, index int64) bool {
 // a port: NCCL by NCCL_IB_HCA, UCX by UCX_NET_DEVICES.
 func (v *findingView) leftOut(name, device string, port int) bool {
 	switch {
+	case v.mac() && (strings.HasPrefix(name, "NCCL_") || strings.HasPrefix(name, "UCX_")):
+		return true // neither has RDMA there
 	case strings.HasPrefix(name, "NCCL_"):
 		return leftOutByNCCL(v.h.Env["NCCL_IB_HCA"], device, port)
 	case strings.HasPrefix(name, "UCX_"):

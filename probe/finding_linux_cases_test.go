@@ -216,6 +216,14 @@ var linuxCases = []findingCase{
 		s.iface("ens1f0", func(i *hostfacts.Interface) { i.Addresses = []string{} })
 	}, nil},
 	{"configured_gid_index_empty", "NCCL", linuxScene, func(s scene) { s.movedGID(); s.host().Env["NCCL_IB_GID_INDEX"] = "3" }, is("configured_gid_index_empty", "error", "mlx5_0")},
+	{"configured_gid_index_empty", "iWARP", linuxScene, func(s scene) {
+		s.dev("mlx5_0").Transport = "iwarp"
+		s.gids("mlx5_0", GID{GID: "2:5eff:fe00::", Type: "none"})
+		s.host().Env["NCCL_IB_GID_INDEX"] = "3"
+	}, nil},
+	{"configured_gid_index_empty", "a program that is not for Macs", macScene, func(s scene) { s.host().Env = map[string]string{"NCCL_IB_GID_INDEX": "7", "UCX_IB_GID_INDEX": "7"} }, nil},
+	{"configured_gid_index_empty", "one that may be", macScene, func(s scene) { s.host().Env = map[string]string{"MINE_GID_INDEX": "7"} },
+		is("configured_gid_index_empty", "error", "rdma_en3")},
 	{"configured_gid_index_empty", "another program", linuxScene, func(s scene) { s.movedGID(); s.host().Env["UCX_IB_GID_INDEX"] = "2" }, is("configured_gid_index_empty", "error", "mlx5_0")},
 	{"configured_gid_index_empty", "the slot is filled", linuxScene, func(s scene) { s.movedGID(); s.host().Env["NCCL_IB_GID_INDEX"] = "8" }, nil},
 	{"configured_gid_index_empty", "automatic", linuxScene, func(s scene) {

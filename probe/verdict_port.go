@@ -154,7 +154,7 @@ func (j judgement) gidWord(dev *Device, p *Port) (word, why, code string) {
 	switch {
 	case dev.thunderbolt(j.h.OS):
 		id, what = "gid.ipv4_mapped", "IPv4-mapped GID"
-	case p.Addressing == "lid" || p.LinkLayer == "infiniband" || dev.Transport == "iwarp":
+	case p.Addressing == "lid" || !needsGID(dev, p):
 		return "", "", ""
 	}
 	switch g := untaken(p.LinkLayer, p.GIDs); {
