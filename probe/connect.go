@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strings"
 
-	"rdmaprobe/probe/guard"
-	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 	"rdmaprobe/rdma/sim"
 )
@@ -23,17 +20,9 @@ type connection struct {
 	mtu    int // path MTU, bytes: the smaller of the two ends'
 }
 
-// stageError says which stage failed on the way; its row has been sent.
-type stageError struct {
-	why    string
-	reason Reason // of what needed it
-}
-
-func (e *stageError) Error() string { return e.why }
-
 // connect makes a queue pair and takes it to RTS towards the other end: a second
 // queue pair of this process, another host's, or the simulated peer. Rows of the
-// stages are sent; an error that is not a stageError is about the other end.
+// stages are sent; noConnection tells what an error means for all that comes after.
 func (s *session) connect(size int) (*connection, error) {
 	t := s.req.Data.Type
 	qp, cq, pd := s.makeQP(t)
@@ -76,46 +65,6 @@ func (s *session) connect(size int) (*connection, error) {
 		return nil, err
 	}
 	return c, nil
-}
-
-// stopAt sends the rows of the transitions that are not come to, and says why.
-func (s *session) stopAt(why string) error {
-	s.skip(Precondition, why, s.req.Port, s.req.Data.Type.steps("rtr", "rts")...)
-	return &stageError{why, Precondition}
-}
-
-// told tells of an error whether it is that this child was asked to end.
-func told(err error) bool {
-	return errors.Is(err, guard.ErrTerminated) || errors.Is(err, guard.ErrOrphaned)
-}
-
-// peerOnly keeps an error that is the other host's, and no other.
-func peerOnly(err error) error {
-	if p := (*peerError)(nil); errors.As(err, &p) {
-		return p
-	}
-	return nil
-}
-
-// noConnection sends rows of what needed the connection that there is not. A
-// peer that cannot be reached, or that gave up, is told as such.
-func (s *session) noConnection(err error, ids ...string) {
-	reason, detail := Precondition, "there is no connection: "+err.Error()
-	if told(err) {
-		reason = Interrupted
-	}
-	if at := (*stageError)(nil); errors.As(err, &at) {
-		reason = at.reason
-	}
-	if p := (*peerError)(nil); errors.As(err, &p) {
-		if detail = p.Error(); !strings.HasPrefix(detail, "the other end") {
-			detail = "the other end: " + detail
-		}
-		if said := (*peer.RemoteError)(nil); !errors.As(err, &said) {
-			reason = Unreachable
-		}
-	}
-	s.skip(reason, detail, s.req.Port, ids...)
 }
 
 // describeNear fills in this end's address. The GID is read again: one that

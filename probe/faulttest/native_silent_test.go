@@ -5,8 +5,10 @@ package faulttest
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -149,42 +151,81 @@ func silent(t *testing.T, d *probe.Document, device, word string, reason probe.R
 	}
 }
 
+// stockServer is a server for stock tools, of a device with a fault, and what it says.
+type stockServer struct {
+	place
+	cmd     *exec.Cmd
+	out     bytes.Buffer
+	said    io.Reader
+	text    strings.Builder
+	device  string
+	address string
+}
+
+func startStockServer(t *testing.T, name, call, fault string) *stockServer {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	s := &stockServer{place: newPlace(t), device: fmt.Sprint("bad", name, os.Getpid()), address: l.Addr().String()}
+	l.Close()
+	s.cmd = s.command(t.Context(), "serve", "--handshake", "ibv", "--uc", "--once", "-d", s.device, "--listen", s.address, "--timeout", "1s", "--json", "--library", needLibrary(t), "--store", s.store())
+	s.cmd.Env = append(s.cmd.Env, "FAULT_DEVICE="+strings.TrimPrefix(s.device, "bad"), "FAULT_CALL="+call, "FAULT="+fault)
+	s.cmd.Stdout = &s.out
+	s.said, err = s.cmd.StderrPipe()
+	must(t, err)
+	must(t, s.cmd.Start())
+	s.await(t, "on the other host:")
+	return s
+}
+
+// await reads what the server says until it says a text.
+func (s *stockServer) await(t *testing.T, want string) {
+	t.Helper()
+	for b := make([]byte, 4096); !strings.Contains(s.text.String(), want); {
+		n, err := s.said.Read(b)
+		if s.text.Write(b[:n]); err != nil {
+			t.Fatalf("it never said %q: %s", want, s.text.String())
+		}
+	}
+}
+
+// end ends the server in good order.
+func (s *stockServer) end(t *testing.T) *outcome {
+	t.Helper()
+	must(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	_ = s.cmd.Wait()
+	return s.read(t, s.cmd, s.out.Bytes(), s.text.String())
+}
+
 // Who connects to a server for stock tools and says nothing ends neither it nor, by
 // force, its child.
 func TestSilentStockClient(t *testing.T) {
 	t.Parallel()
-	library := needLibrary(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	address := l.Addr().String()
-	l.Close()
-	p, names := newPlace(t), fmt.Sprint("stock", os.Getpid())
-	cmd := p.command(t.Context(), "serve", "--handshake", "ibv", "--uc", "--once", "-d", "bad"+names, "--listen", address, "--timeout", "1s", "--json", "--library", library, "--store", p.store())
-	cmd.Env = append(cmd.Env, "FAULT_DEVICE="+names)
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	said, err := cmd.StderrPipe()
-	must(t, err)
-	must(t, cmd.Start())
-	var text strings.Builder
-	await := func(want string) {
-		for b := make([]byte, 4096); !strings.Contains(text.String(), want); {
-			n, err := said.Read(b)
-			if text.Write(b[:n]); err != nil {
-				t.Fatalf("it never said %q: %s", want, text.String())
-			}
-		}
-	}
-	await("on the other host:")
-	c, err := net.Dial("tcp", address)
+	s := startStockServer(t, "stock", "", "")
+	c, err := net.Dial("tcp", s.address)
 	must(t, err)
 	defer c.Close()
-	await("no message was exchanged")
-	must(t, cmd.Process.Signal(syscall.SIGTERM))
-	_ = cmd.Wait()
-	o := p.read(t, cmd, out.Bytes(), text.String())
-	silent(t, o.doc, "bad"+names, "serve.pingpong.uc", probe.Unreachable)
+	s.await(t, "no message was exchanged")
+	o := s.end(t)
+	silent(t, o.doc, s.device, "serve.pingpong.uc", probe.Unreachable)
 	if o.exit != probe.ExitOK {
-		t.Errorf("exit %d: %s", o.exit, text.String())
+		t.Errorf("exit %d: %s", o.exit, s.text.String())
+	}
+}
+
+// The receive that such a server posts before it answers is a call of the ping-pong
+// like all others: what it returned is in the row.
+func TestStockServerCannotReceive(t *testing.T) {
+	t.Parallel()
+	s := startStockServer(t, "norecv", "ibv_post_send", "unsupported") // the library has one function for both posts
+	c, err := net.Dial("tcp", s.address)
+	must(t, err)
+	defer c.Close()
+	must(t, peer.SendStock(c, peer.Endpoint{QPN: 7, PSN: 8, GID: "fe80::9"}, time.Minute))
+	s.await(t, "no message was exchanged")
+	o := s.end(t)
+	r := row(o.doc, s.device, "pingpong.uc", "serve.pingpong.uc", 0)
+	if r == nil || r.Level != rdma.CapabilityRejected || r.Call != "ibv_post_recv" || r.Return == nil || r.Errno == nil || r.Errno.Name != "EOPNOTSUPP" {
+		t.Errorf("%+v", r)
 	}
 }
