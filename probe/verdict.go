@@ -115,7 +115,17 @@ func (j judgement) rest(v *Verdict) string {
 			text += " (" + printable(e.Name) + ")"
 		}
 	}
+	if j.transitionFailed(v) {
+		text += "; a transition to RTR failed earlier in this boot, and probe tries none without --force"
+	}
 	return text
+}
+
+// transitionFailed tells whether the kernel's log holds data probes off a port that is
+// ready otherwise.
+func (j judgement) transitionFailed(v *Verdict) bool {
+	ready := slices.ContainsFunc(v.Ports, func(p PortVerdict) bool { return p.Word == VerdictReady && j.thunderbolt(p.Device) })
+	return ready && slices.ContainsFunc(j.h.KernelLog, failedRTR().MatchString)
 }
 
 // impossible is the error that nothing on this machine cures: the machine's own before

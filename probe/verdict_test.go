@@ -188,6 +188,10 @@ var verdictCases = []struct {
 		s.addRoCE("mlx5_1", 2)
 		s.fail("mlx5_1", "gid.usable", ProviderError, 5)
 	}, "RDMA is ready on 1 of 2 ports, not known on 1", []string{"mlx5_0 ready", "mlx5_1 not_known"}},
+	{"a transition failed in this boot", macScene, func(s scene) { s.host().KernelLog = []string{"AppleThunderboltRDMA: Failed INIT->RTR"} },
+		"RDMA is ready on 1 of 1 port; a transition to RTR failed earlier in this boot, and probe tries none without --force", []string{"rdma_en3 ready"}},
+	{"another machine's log says the like", linuxScene, func(s scene) { s.host().KernelLog = []string{"Failed INIT->RTR"} },
+		"RDMA is ready on 1 of 1 port", []string{"mlx5_0 ready"}},
 	{"nothing was looked at", linuxScene, func(s scene) { s.d.Devices, s.d.Observations = nil, nil }, "not known: no device was looked at", nil},
 }
 
