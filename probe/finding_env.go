@@ -86,8 +86,8 @@ func (v *findingView) fitsAll(name string, index int64) bool {
 // a port: NCCL by NCCL_IB_HCA, UCX by UCX_NET_DEVICES.
 func (v *findingView) leftOut(name, device string, port int) bool {
 	switch {
-	case v.mac() && (strings.HasPrefix(name, "NCCL_") || strings.HasPrefix(name, "UCX_")):
-		return true // neither has RDMA there
+	case (v.mac() || v.thunderbolt(device)) && (strings.HasPrefix(name, "NCCL_") || strings.HasPrefix(name, "UCX_")):
+		return true // neither has RDMA there, nor over Thunderbolt
 	case strings.HasPrefix(name, "NCCL_"):
 		return leftOutByNCCL(v.h.Env["NCCL_IB_HCA"], device, port)
 	case strings.HasPrefix(name, "UCX_"):

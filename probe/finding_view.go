@@ -125,7 +125,7 @@ func (v *findingView) ifaceOf(dev *Device, p *Port) string {
 	if len(dev.Ports) > 1 && p.Num != dev.Ports[0].Num {
 		return ""
 	}
-	return v.iface(dev)
+	return netdevOf(v.h, dev.Name) // and not what another port has
 }
 
 // thunderboltInterfaces are the interfaces of Thunderbolt links and devices.
