@@ -41,8 +41,8 @@ const maxParallel = 16
 
 // parallel is how many: where each has a session with another host no more than
 // that one takes.
-func (r *run) parallel() int {
-	if r.opts.Peer != "" && r.profile == nil {
+func (r *run) parallel(words []string) int {
+	if r.opts.Peer != "" && r.profile == nil && slices.ContainsFunc(words, connects) {
 		return defaultSessions
 	}
 	return maxParallel
@@ -65,7 +65,7 @@ func (r *run) probeAll(words []string) error {
 	r.total = (len(careful) + len(rest)) * len(words)
 	var wg sync.WaitGroup
 	errs := make([]error, len(rest)+1)
-	slots := make(chan struct{}, r.parallel())
+	slots := make(chan struct{}, r.parallel(words))
 	for i, d := range rest {
 		wg.Go(func() {
 			slots <- struct{}{}

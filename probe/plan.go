@@ -153,7 +153,7 @@ func (r *run) planBound(words []string) time.Duration {
 			rest++
 		}
 	}
-	waves := (rest + r.parallel() - 1) / r.parallel()
+	waves := (rest + r.parallel(words) - 1) / r.parallel(words)
 	bound := r.bound() + time.Duration(max(careful, waves))*one
 	if r.lookFirst(words) {
 		bound += factsLimit

@@ -58,8 +58,13 @@ func TestSessionsBoundWhatGoesSideBySide(t *testing.T) {
 	for _, n := range []string{"c", "d", "e"} {
 		many.doc.Devices = append(many.doc.Devices, Device{Name: n, Listed: true, Transport: "infiniband"})
 	}
-	if many.parallel() != defaultSessions || draft(false, Options{}).parallel() != maxParallel {
-		t.Errorf("%d and %d side by side", many.parallel(), draft(false, Options{}).parallel())
+	for _, n := range []struct{ got, want int }{
+		{many.parallel(words), defaultSessions}, {draft(false, Options{}).parallel(words), maxParallel},
+		{many.parallel([]string{"port", "gid", "uc"}), maxParallel}, // no session is opened
+	} {
+		if n.got != n.want {
+			t.Errorf("%d side by side, want %d", n.got, n.want)
+		}
 	}
 	if one := few.planBound(words) - few.bound(); many.planBound(words)-many.bound() != 2*one {
 		t.Errorf("five devices take %v, and two %v", many.planBound(words), few.planBound(words))

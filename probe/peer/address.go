@@ -54,7 +54,7 @@ func SplitTarget(s string, port int) (host string, num int, err error) {
 // zoned refuses an address whose interface is not said, or is more than one.
 func zoned(s string, a netip.Addr) error {
 	switch {
-	case a.Is6() && a.IsLinkLocalUnicast() && a.Zone() == "":
+	case a.Is6() && !a.Is4In6() && a.IsLinkLocalUnicast() && a.Zone() == "":
 		return fmt.Errorf("%.80q: every link has such addresses: say by which interface, as in [%v%%en4]:%d", s, a, DefaultPort)
 	case strings.ContainsAny(a.Zone(), ":[]"):
 		return fmt.Errorf("%.80q: an address with a port is written [ADDRESS]:PORT", s)

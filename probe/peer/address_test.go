@@ -29,6 +29,7 @@ func TestSplitTarget(t *testing.T) {
 		"[2001:db8::1]:7":     "2001:db8::1 7",
 		"fe80::1%en4":         "fe80::1%en4 18516",
 		"[fe80::1%en4]:18517": "fe80::1%en4 18517",
+		"::ffff:169.254.1.1":  "::ffff:169.254.1.1 18516", // an IPv4 address names no interface
 		"[fe80::200:5eff:fe00:5301%enp1s0f0]:18516": "fe80::200:5eff:fe00:5301%enp1s0f0 18516",
 	} {
 		host, num, err := SplitTarget(in, DefaultPort)
