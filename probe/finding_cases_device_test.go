@@ -57,6 +57,8 @@ var deviceCases = []findingCase{
 		s.host().Interfaces["ens1f0.7"] = hostfacts.Interface{Addresses: []string{"203.0.113.7/24"}}
 		s.gids("mlx5_0", GID{Index: 3, GID: "::ffff:192.0.2.1", Type: "roce_v2"}, GID{Index: 5, GID: "::ffff:203.0.113.7", Type: "roce_v2", Netdev: "ens1f0.7"})
 	}, nil},
+	{"gid_stale", "an address of an interface that only the kernel tells", linuxScene, func(s scene) { s.vlanGID("::ffff:203.0.113.7") }, nil},
+	{"gid_stale", "that entry was another one then", linuxScene, func(s scene) { s.vlanGID("::ffff:203.0.113.8") }, is("gid_stale", "warning", "mlx5_0")},
 	{"gid_type_mismatch", "v2 here, v1 there", linuxScene, func(s scene) {
 		s.peer(PeerFacts{GIDs: []GID{{Index: 0, GID: "::ffff:192.0.2.11", Type: "roce_v1"}}})
 		s.exchange("mlx5_0", "pingpong.rc", 100, 0, 3).Data["wc_status"] = "RETRY_EXC_ERR"
@@ -347,6 +349,14 @@ var providerCases = []findingCase{
 // hold makes another process hold objects.
 func (s scene) hold(qps, mrs int) {
 	s.host().RDMAProcesses = []hostfacts.Process{{PID: 4242, Command: "python3", QPs: ptrTo(qps), MRs: ptrTo(mrs)}}
+}
+
+// vlanGID puts an address of a VLAN into the table, and what the kernel says of its slot.
+func (s scene) vlanGID(kernel string) {
+	s.host().Interfaces["ens1f0.7"] = hostfacts.Interface{Addresses: []string{"203.0.113.7/24"}}
+	s.gids("mlx5_0", GID{Index: 3, GID: "::ffff:192.0.2.1", Type: "roce_v2"}, GID{Index: 5, GID: "::ffff:203.0.113.7", Type: "roce_v2"})
+	slot := hostfacts.SysfsGID{Index: 5, GID: kernel, Netdev: "ens1f0.7"}
+	s.host().Sysfs = map[string]hostfacts.SysfsDevice{"mlx5_0": {Ports: []hostfacts.SysfsPort{{Num: 1, GIDs: []hostfacts.SysfsGID{slot}}}}}
 }
 
 // rtr makes a transition that the provider refused.
