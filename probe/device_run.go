@@ -173,6 +173,12 @@ func (dr *deviceRun) port() int {
 	return activePort(dr.device().Ports)
 }
 
+// netdev is the interface of that port, "" when none is known.
+func (dr *deviceRun) netdev() string {
+	d := dr.device()
+	return netdevOfPort(dr.facts, &d, &Port{Num: dr.port()})
+}
+
 // portState is the state of that port, "" when it is not known.
 func (dr *deviceRun) portState() string {
 	if p := dr.portEntry(dr.device()); p != nil {

@@ -43,9 +43,9 @@ func (dr *deviceRun) choosePort(l *link) (why string) {
 // pair tries every address of every port side by side; the first in their order
 // that answers is the other end.
 func (dr *deviceRun) pair(l *link, ports []peer.Port) (*peer.Proof, string) {
-	netdev := netdevOf(dr.facts, dr.name)
+	netdev := dr.netdev()
 	if netdev == "" {
-		return nil, "no network interface of " + dr.name + " is known"
+		return nil, fmt.Sprintf("no network interface of %s port %d is known", dr.name, dr.port())
 	}
 	own := peer.LinkLocal(netdev)
 	if len(own) == 0 {
@@ -136,7 +136,7 @@ func (dr *deviceRun) selectPort(l *link) error {
 func (dr *deviceRun) judgeProof(l *link, f *ControlFacts) {
 	proven := l.proof["link_local"] == true && l.proof["gid"] != false
 	l.proof["proven"] = proven
-	if n := netdevOf(dr.facts, dr.name); n != "" {
+	if n := dr.netdev(); n != "" {
 		dr.mu.Lock()
 		f.BoundInterface, f.BoundConnects = n, &proven
 		dr.mu.Unlock()
@@ -151,7 +151,7 @@ func (dr *deviceRun) judgeProof(l *link, f *ControlFacts) {
 
 // announce is a device's port as the other end has to know it.
 func (dr *deviceRun) announce(d Device) peer.Port {
-	p := peer.Port{Device: peer.Text(d.Name), Num: dr.port(), GIDIndex: -1, Netdev: peer.Text(netdevOf(dr.facts, d.Name))}
+	p := peer.Port{Device: peer.Text(d.Name), Num: dr.port(), GIDIndex: -1, Netdev: peer.Text(dr.netdev())}
 	own := dr.portEntry(d)
 	if own == nil {
 		return p

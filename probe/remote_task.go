@@ -77,7 +77,7 @@ func (dr *deviceRun) startTask(row *tableRow) error {
 func (dr *deviceRun) openStock(row *tableRow) bool {
 	iface := ""
 	if dr.tb {
-		if iface = netdevOf(dr.facts, dr.name); iface == "" {
+		if iface = dr.netdev(); iface == "" {
 			return dr.pathMissing(row, "the interface of "+dr.name+" is not known")
 		}
 	}

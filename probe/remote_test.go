@@ -95,6 +95,29 @@ func TestLinkOverEthernet(t *testing.T) {
 	}
 }
 
+// A path is proven over the interface of the port that is used: that of the device is
+// its first port's.
+func TestLinkOfAnotherPort(t *testing.T) {
+	for _, tt := range []struct{ named, want string }{{"enp1s0f1", "enp1s0f1"}, {"", ""}} {
+		dr := localEnd("", false)
+		own := "enp1s0f0"
+		dr.facts.NetdevOfDevice, dr.opts.Port = map[string]*string{"dev0": &own}, 2
+		second := dr.doc.Devices[0].Ports[0]
+		second.Num, second.GIDs = 2, []GID{{Index: 3, GID: "::ffff:192.0.2.9", Class: "ipv4_mapped", Netdev: tt.named}}
+		dr.doc.Devices[0].Ports = append(dr.doc.Devices[0].Ports, second)
+		if p := dr.announce(dr.device()); p.Num != 2 || p.Netdev != tt.want {
+			t.Errorf("port %d is announced with %q, want %q", p.Num, p.Netdev, tt.want)
+		}
+		if _, why := dr.pair(&link{}, []peer.Port{farPort("ethernet")}); strings.Contains(why, own) || tt.want == "" && why != "no network interface of dev0 port 2 is known" {
+			t.Errorf("paired by %q: %s", tt.named, why)
+		}
+		dr.opts.Port = 1
+		if p := dr.announce(dr.device()); p.Netdev != own {
+			t.Errorf("port 1 is announced with %q", p.Netdev)
+		}
+	}
+}
+
 // On Thunderbolt nothing is connected over a path that is not proven, and what is
 // missing is named.
 func TestLinkOverThunderboltNeedsAProof(t *testing.T) {

@@ -75,7 +75,7 @@ func (s *server) listenOnLinks() {
 		return // its interfaces are not this machine's
 	}
 	for _, d := range s.offered() {
-		netdev := netdevOf(s.facts, d.Name)
+		netdev := s.netdevOf(d)
 		if netdev == "" {
 			continue
 		}

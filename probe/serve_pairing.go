@@ -24,7 +24,7 @@ func (s *server) pair(c *peer.Conn, h peer.Hello) {
 	}
 	s.mu.Unlock()
 	netdev := peer.InterfaceOf(peer.AddrOf(c.LocalAddr()))
-	i := slices.IndexFunc(s.offered(), func(d Device) bool { return netdev != "" && netdevOf(s.facts, d.Name) == netdev })
+	i := slices.IndexFunc(s.offered(), func(d Device) bool { return netdev != "" && s.netdevOf(d) == netdev })
 	if ses == nil || i < 0 {
 		c.Fail(peer.CodeInvalid, "no session of that token, or no port at this address")
 		return
@@ -43,6 +43,11 @@ func (s *server) portOf(d Device) int {
 	return activePort(d.Ports)
 }
 
+// netdevOf is the interface of that port, "" when none is known.
+func (s *server) netdevOf(d Device) string {
+	return netdevOfPort(s.facts, &d, &Port{Num: s.portOf(d)})
+}
+
 // announced are the ports on offer.
 func (s *server) announced() []peer.Port {
 	var ports []peer.Port
@@ -52,7 +57,7 @@ func (s *server) announced() []peer.Port {
 		}
 		dr := s.newDeviceRun(d)
 		p := dr.announce(d)
-		if netdev := netdevOf(s.facts, d.Name); netdev != "" {
+		if netdev := dr.netdev(); netdev != "" {
 			for _, a := range peer.LinkLocal(netdev) {
 				if len(p.Addresses) < 16 && s.listening(a) {
 					p.Addresses = append(p.Addresses, netip.AddrPortFrom(a.WithZone(""), uint16(s.port())).String())

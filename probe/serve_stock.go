@@ -51,7 +51,7 @@ func (s *server) answerStock(c *peer.Conn) (string, error) {
 	}
 	dr.task = &openTask{how: remoteStock, server: &t}
 	if dr.tb {
-		dr.task.proof = stockPath(netdevOf(dr.facts, dr.name), peer.AddrOf(c.LocalAddr()), peer.AddrOf(c.RemoteAddr()))
+		dr.task.proof = stockPath(dr.netdev(), peer.AddrOf(c.LocalAddr()), peer.AddrOf(c.RemoteAddr()))
 	}
 	defer func() { dr.task = nil }()
 	switch closed := dr.closedFor(row); {
