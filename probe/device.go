@@ -96,6 +96,33 @@ func netdevOfPort(h *hostfacts.Host, d *Device, p *Port) string {
 	return portNetdev(h, d, i, own)
 }
 
+// netdevOfGID is the interface of an entry, "" when none is known: as the library tells
+// it, else, since old ones do not, the kernel.
+func netdevOfGID(h *hostfacts.Host, device string, p *Port, g *GID) string {
+	if g.Netdev != "" {
+		return g.Netdev
+	}
+	for _, q := range h.Sysfs[device].Ports {
+		for _, s := range q.GIDs {
+			if q.Num == p.Num && s.Index == g.Index && s.GID == g.GID {
+				return s.Netdev
+			}
+		}
+	}
+	return ""
+}
+
+// backed tells whether an entry of a port's table has its address on an interface of its
+// own: a VLAN or a bond over that of the port, which then needs none.
+func backed(h *hostfacts.Host, device string, p *Port) bool {
+	return slices.ContainsFunc(p.GIDs, func(g GID) bool {
+		return slices.ContainsFunc(h.Interfaces[netdevOfGID(h, device, p, &g)].Addresses, func(text string) bool {
+			a, ok := parseAddress(text)
+			return ok && a == gidAddr(g).Unmap()
+		})
+	})
+}
+
 // netdevOf is the interface of a device, "" when none is known.
 func netdevOf(h *hostfacts.Host, device string) string {
 	if n := h.NetdevOfDevice[device]; n != nil {

@@ -103,7 +103,7 @@ func netdevWithoutAddress(v *findingView) []findingHit {
 		if dev.Transport == "iwarp" {
 			kind, why = "iWARP", "the connection manager has no address to connect from"
 		}
-		if !roce(dev, p) && dev.Transport != "iwarp" || !known || len(addresses) > 0 || v.idlePort(dev, p) {
+		if !roce(dev, p) && dev.Transport != "iwarp" || !known || len(addresses) > 0 || v.idlePort(dev, p) || backed(v.h, dev.Name, p) {
 			return
 		}
 		h := findingHit{
@@ -174,28 +174,12 @@ func (v *findingView) refillRemedy(iface string) string {
 // staleOf tells whether the interface of an entry is known not to have its
 // address.
 func (v *findingView) staleOf(dev *Device, p *Port, g *GID) (iface string, gone bool) {
-	iface = v.netdevOfGID(dev, p, g)
+	iface = netdevOfGID(v.h, dev.Name, p, g)
 	if _, known := v.addresses(iface); !known {
 		iface = v.ifaceOf(dev, p)
 	}
 	addresses, known := v.addresses(iface)
 	return iface, known && leftOver(*g, addresses)
-}
-
-// netdevOfGID is the interface of an entry, "" when none is known: as the library tells
-// it, else, since old ones do not, the kernel.
-func (v *findingView) netdevOfGID(dev *Device, p *Port, g *GID) string {
-	if g.Netdev != "" {
-		return g.Netdev
-	}
-	for _, q := range v.h.Sysfs[dev.Name].Ports {
-		for _, s := range q.GIDs {
-			if q.Num == p.Num && s.Index == g.Index && s.GID == g.GID {
-				return s.Netdev
-			}
-		}
-	}
-	return ""
 }
 
 // liveIndex is the GID index to recommend on a port: the one that rdmaprobe

@@ -293,7 +293,7 @@ func (v *findingView) preflight(dev *Device) (missing, facts []string) {
 		missing = append(missing, "a GID")
 	}
 	iface := v.ifaceOf(dev, p)
-	if addresses, known := v.addresses(iface); roce(dev, p) && known && len(addresses) == 0 {
+	if addresses, known := v.addresses(iface); roce(dev, p) && known && len(addresses) == 0 && !backed(v.h, dev.Name, p) {
 		missing = append(missing, "an address on the interface "+printable(iface))
 		facts = append(facts, "host.interfaces."+iface+".addresses")
 	}

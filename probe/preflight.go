@@ -82,7 +82,7 @@ func (dr *deviceRun) chooseGIDFor(p *preflight, port *Port) {
 func (dr *deviceRun) hostMissing(d Device, port *Port) []string {
 	var missing []string
 	if n := netdevOfPort(dr.facts, &d, port); n != "" && port.Addressing == "gid" {
-		if i, known := dr.facts.Interfaces[n]; known && i.Addresses != nil && len(i.Addresses) == 0 {
+		if i, known := dr.facts.Interfaces[n]; known && i.Addresses != nil && len(i.Addresses) == 0 && !backed(dr.facts, d.Name, port) {
 			missing = append(missing, "an address on "+n)
 		}
 	}

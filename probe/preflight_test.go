@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +113,29 @@ func TestPreflightLooksAtThePortsInterface(t *testing.T) {
 		})
 		if told != missing {
 			t.Errorf("port %d: an address on ib0 is missing %v, want %v", port, told, missing)
+		}
+	}
+}
+
+// An address on a VLAN over the port's interface is one to send from.
+func TestPreflightTakesTheAddressOfAVLAN(t *testing.T) {
+	t.Parallel()
+	m := newLinux(t)
+	own := object{"index": 0, "gid": "fe80::200:5eff:fe00:5301", "type": "roce_v2"}
+	tagged := object{"index": 1, "gid": "::ffff:192.0.2.1", "type": "roce_v2"}
+	m.gids(own, tagged)
+	slots := []object{maps.Clone(own), maps.Clone(tagged)}
+	slots[0]["netdev"], slots[1]["netdev"] = "eth1", "eth1.7"
+	m.host()["netdev_of_device"] = object{"mlx5_0": "eth1"}
+	m.host()["sysfs"] = object{"mlx5_0": object{"ports": []object{{"num": 1, "gids": slots}}}}
+	for address, missing := range map[string]bool{"192.0.2.1": false, "192.0.2.2": true} {
+		m.host()["interfaces"] = object{
+			"eth1": object{"up": true, "addresses": []string{}}, "eth1.7": object{"up": true, "addresses": []string{address}},
+		}
+		d := m.probe(func(o *Options) { o.Devices, o.Store = []string{"mlx5_0"}, "none" })
+		told := slices.ContainsFunc(d.Observations, func(o Observation) bool { return o.ID == "qp.rc.rtr" && o.Data["preflight"] == true })
+		if told != missing {
+			t.Errorf("%s on the VLAN: something is missing %v, want %v", address, told, missing)
 		}
 	}
 }
