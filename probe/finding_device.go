@@ -95,7 +95,7 @@ func (v *findingView) portDownRemedy(dev *Device, p *Port) string {
 		return "check cable and switch port; a port that trains but does not become ACTIVE waits for a subnet manager"
 	}
 	if iface := v.ifaceOf(dev, p); iface != "" {
-		return "bring up the interface " + printable(iface) + " (`sudo ip link set " + shellName(iface, "IFACE") + " up`), and check cable, switch port and peer"
+		return "bring up " + printable(iface) + " (`sudo ip link set " + shellName(iface, "IFACE") + " up`), and check cable, switch port and peer"
 	}
 	return "bring up the device's network interface, and check cable, switch port and peer"
 }
