@@ -101,7 +101,7 @@ var linuxPages = []findingPage{
 		code:    "netdev_without_address",
 		meaning: "A RoCE device sends over a network interface, an iWARP one is connected by its address, and this interface has no address at all. On old kernels a data-path test in this state has frozen the whole machine.",
 		concluded: "From the device's interface and its addresses, both known. Data-path probes are then not tried. " +
-			"A port that is not ACTIVE while another one is, is left out, unless it is named.",
+			"A port that is not ACTIVE while another one is, is left out, unless it is named, and one that can send from the address of a VLAN or a bond over its interface.",
 		do:      "Give the interface an address.",
 		verify:  "`rdmaprobe devices` shows a GID for the address.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/67", "https://github.com/SoftRoCE/rxe-dev/issues/34"},
