@@ -115,12 +115,26 @@ func netdevOfGID(h *hostfacts.Host, device string, p *Port, g *GID) string {
 // backed tells whether an entry of a port's table has its address on an interface of its
 // own: a VLAN or a bond over that of the port, which then needs none.
 func backed(h *hostfacts.Host, device string, p *Port) bool {
-	return slices.ContainsFunc(p.GIDs, func(g GID) bool {
-		return slices.ContainsFunc(h.Interfaces[netdevOfGID(h, device, p, &g)].Addresses, func(text string) bool {
+	return slices.ContainsFunc(p.GIDs, func(g GID) bool { return heldByOwn(h, device, p, &g) })
+}
+
+// heldByOwn tells whether the interface of an entry has its address. Where neither the
+// library nor the kernel told which it is, any that has it may be that one.
+func heldByOwn(h *hostfacts.Host, device string, p *Port, g *GID) bool {
+	own := netdevOfGID(h, device, p, g)
+	_, told := h.Sysfs[device]
+	for name, i := range h.Interfaces {
+		if name != own && (own != "" || told) {
+			continue
+		}
+		if slices.ContainsFunc(i.Addresses, func(text string) bool {
 			a, ok := parseAddress(text)
-			return ok && a == gidAddr(g).Unmap()
-		})
-	})
+			return ok && a == gidAddr(*g).Unmap()
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // netdevOf is the interface of a device, "" when none is known.

@@ -179,7 +179,7 @@ func (v *findingView) staleOf(dev *Device, p *Port, g *GID) (iface string, gone 
 		iface = v.ifaceOf(dev, p)
 	}
 	addresses, known := v.addresses(iface)
-	return iface, known && leftOver(*g, addresses)
+	return iface, known && leftOver(*g, addresses) && !heldByOwn(v.h, dev.Name, p, g)
 }
 
 // liveIndex is the GID index to recommend on a port: the one that rdmaprobe
