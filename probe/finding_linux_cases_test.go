@@ -213,12 +213,12 @@ var linuxCases = []findingCase{
 	}, nil},
 	{"netdev_without_address", "a VLAN over it has one", linuxScene, func(s scene) {
 		s.vlanGID("::ffff:203.0.113.7")
-		s.gids("mlx5_0", s.dev("mlx5_0").Ports[0].GIDs[1])
+		s.gids("mlx5_0", GID{Index: 5, GID: "::ffff:203.0.113.7", Type: "roce_v2", Netdev: "ens1f0.7"})
 		s.iface("ens1f0", func(i *hostfacts.Interface) { i.Addresses = []string{} })
 	}, nil},
 	{"netdev_without_address", "a VLAN that has another one", linuxScene, func(s scene) {
 		s.vlanGID("::ffff:203.0.113.7")
-		s.gids("mlx5_0", s.dev("mlx5_0").Ports[0].GIDs[1])
+		s.gids("mlx5_0", GID{Index: 5, GID: "::ffff:203.0.113.7", Type: "roce_v2", Netdev: "ens1f0.7"})
 		s.host().Interfaces["ens1f0.7"] = hostfacts.Interface{Addresses: []string{"203.0.113.8/24"}}
 		s.iface("ens1f0", func(i *hostfacts.Interface) { i.Addresses = []string{} })
 	}, []string{"gid_stale warning mlx5_0", "netdev_without_address error mlx5_0"}},
