@@ -90,7 +90,7 @@ func TestGatherIsAboutOneMachine(t *testing.T) {
 		t.Errorf("host %+v, hosts %v, %d devices", d.Host, d.Hosts, len(d.Devices))
 	}
 	for _, rec := range g.Records {
-		if strings.Contains(string(rec.Body), "elsewhere") || strings.Contains(string(rec.Body), "5311") {
+		if strings.Contains(string(rec.Body), "elsewhere") || strings.Contains(string(rec.Body), "fe00:5311") {
 			t.Fatalf("of another machine: %s", rec.Body)
 		}
 	}
