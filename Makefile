@@ -87,7 +87,7 @@ bench:
 fuzz:
 	sh fixtures/fuzz.sh $${FUZZTIME:-60s}
 
-# Every fault at every call, and hundreds of killed parents; about half an hour.
+# Every fault at every call, and hundreds of killed parents; ten minutes on two quiet processors.
 faults:
 	go test ./probe/faulttest -count=1 -timeout 2h -faults=all -update -v -run 'TestMatrix|TestParent'
 
