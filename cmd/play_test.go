@@ -100,6 +100,9 @@ func (m machineRun) replayed(ctx context.Context, dir string) error {
 // Most of the time is waiting for calls that never return, so that many run at once.
 func TestEveryMachineIsReplayed(t *testing.T) {
 	runs := allRuns(t)
+	if os.Getenv("RDMAPROBE_MUST_RUN") != "1" {
+		runs = everyThird(runs) // a plain go test is to be quick
+	}
 	errs := make([]error, len(runs))
 	slots := make(chan struct{}, 12)
 	var wg sync.WaitGroup
@@ -122,6 +125,13 @@ func TestEveryMachineIsReplayed(t *testing.T) {
 			t.Errorf("%s: %v", m.name, err)
 		}
 	}
+}
+
+func everyThird[R any](runs []R) (some []R) {
+	for i := 0; i < len(runs); i += 3 {
+		some = append(some, runs[i])
+	}
+	return some
 }
 
 func writeFile(t *testing.T, path string, data []byte) {

@@ -116,8 +116,9 @@ func TestSecondSignalLeavesNoFile(t *testing.T) {
 	// it can catch a signal: then it is asked again, later.
 	for wait := 100 * time.Millisecond; wait < 30*time.Second; wait *= 2 {
 		dir := t.TempDir()
-		status := endedTwice(t, wait, link, "probe", "--provider", "sim:faulty", "--store", "none", "--out", filepath.Join(dir, "result.txt"))
-		if !status.Signaled() {
+		status := endedTwice(t, wait, link, "probe", "--provider", "sim:faulty", "--store", "none", "--json", "--out", filepath.Join(dir, "result.json"))
+		whole, _ := os.ReadFile(filepath.Join(dir, "result.json"))
+		if !status.Signaled() || json.Valid(whole) { // at the very end it came too late
 			continue
 		}
 		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 || status.Signal() != syscall.SIGTERM {

@@ -20,7 +20,7 @@ import (
 	"rdmaprobe/rdma"
 )
 
-// How many times a parent is killed: by a plain go test, and with -faults=all.
+// How many times a parent is killed: in the whole test, and with -faults=all.
 const (
 	fewKills  = 30
 	manyKills = 400
@@ -33,7 +33,7 @@ func kills() int {
 	case testing.Short():
 		return 4
 	}
-	return fewKills
+	return part(fewKills)
 }
 
 // dyingArgs are the runs whose parent is killed.

@@ -98,6 +98,7 @@ const (
 func chosen[C any](t testing.TB, n int, all []C, kind func(C) string) []C {
 	switch *faults {
 	case "":
+		n = part(n)
 	case "all":
 		return all
 	default:
