@@ -21,12 +21,7 @@ func textOf(s scene, code string) string {
 // TestRemediesFitTheCause has a line for what each report's people needed to be
 // told, and for what would have misled them.
 func TestRemediesFitTheCause(t *testing.T) {
-	for _, c := range []struct {
-		name, code string
-		scene      func() scene
-		change     func(scene)
-		says, not  []string
-	}{
+	checkRemedies(t, []remedyCase{
 		{"Thunderbolt 4, enabled", "thunderbolt_generation_unsupported", macScene, func(s scene) { s.thunderbolt4(); s.bare() },
 			[]string{"IP over Thunderbolt"}, []string{"Recovery", "rdma_ctl", "cable", "disabled"}},
 		{"a Thunderbolt 5 cable on a Thunderbolt 4 host", "thunderbolt_generation_unsupported", macScene, func(s scene) { s.thunderbolt4(); s.link(0).Cable = "TB5"; s.bare() },
@@ -179,25 +174,7 @@ func TestRemediesFitTheCause(t *testing.T) {
 			s.inBridge()
 			s.iface("bridge0", func(i *hostfacts.Interface) { i.Addresses = []string{"192.0.2.1"} })
 		}, []string{"192.0.2.1", "proves nothing", "en3"}, nil},
-	} {
-		s := c.scene()
-		c.change(s)
-		text := textOf(s, c.code)
-		if text == "" {
-			t.Errorf("%s: no %s", c.name, c.code)
-			continue
-		}
-		for _, want := range c.says {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: %s does not say %q: %s", c.name, c.code, want, text)
-			}
-		}
-		for _, bad := range c.not {
-			if strings.Contains(text, bad) {
-				t.Errorf("%s: %s says %q: %s", c.name, c.code, bad, text)
-			}
-		}
-	}
+	})
 }
 
 // TestHostileTextsStayHarmless puts shell and terminal code wherever a name comes
