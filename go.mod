@@ -19,6 +19,8 @@ require (
 	golang.org/x/term v0.48.0
 )
 
+require golang.org/x/arch v0.33.0
+
 require (
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect

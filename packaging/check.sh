@@ -30,6 +30,16 @@ tarballs() {
   [ "$count" = 4 ] || fail "$count tarballs, want 4"
 }
 
+# What a Mac is given, out of the tarball: no Mac of ours has started it.
+macs() {
+  local t
+  for t in rdmaprobe_*_darwin_*.tar.gz; do
+    mkdir "$work/${t%.tar.gz}"
+    tar -xzf "$t" -C "$work/${t%.tar.gz}" ./rdmaprobe
+  done
+  go run ../packaging/darwincheck "$work"/rdmaprobe_*_darwin_*/rdmaprobe || fail "a program for macOS would not start"
+}
+
 manual() {
   command -v man >/dev/null || { skip "manual pages: there is no man"; return 0; }
   local page said
@@ -75,6 +85,7 @@ deb() {
 }
 
 tarballs
+macs
 manual
 deb
 echo "check.sh: all well"
