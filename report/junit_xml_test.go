@@ -10,7 +10,7 @@ import (
 // standard library: the tests stay what they are, whatever their texts say.
 func TestJUnitWriter(t *testing.T) {
 	hostile := "a \"b\" 'c' <failure> & ]]> \x00\x1b[31m \xff \ufffe\U0001f600\n"
-	clean := "a \"b\" 'c' <failure> & ]]> \ufffd\ufffd[31m \ufffd \ufffd\U0001f600\ufffd"
+	clean := "a \"b\" 'c' <failure> & ]]> \ufffd\ufffd[31m \ufffd \ufffd\U0001f600\n"
 	m := &junitMessage{Message: hostile, Text: hostile}
 	all := junitSuites{Name: hostile, Tests: 4, Failures: 1, Errors: 1, Skipped: 1, Suites: []junitSuite{{
 		Name: hostile, Tests: 4, Failures: 1, Errors: 1, Skipped: 1, Timestamp: hostile,

@@ -49,7 +49,7 @@ var identifiers = sync.OnceValue(func() map[string]bool {
 		}
 	}
 	var tree any
-	if json.Unmarshal(schemaJSON(), &tree) == nil { // it is embedded, and tested
+	if json.Unmarshal(schemaJSON, &tree) == nil { // it is embedded, and tested
 		fieldNames(tree, v)
 	}
 	return v
