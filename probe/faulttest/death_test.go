@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -39,19 +38,63 @@ func kills() int {
 // dyingArgs are the runs whose parent is killed.
 var dyingArgs = []string{"--only", "mr,uc,pingpong", "--uc", "--iters", "200", "--timeout", slow}
 
-// kill starts the program and kills it, without a warning, after a while. It
-// returns what its processes were and whether it was still running.
-func (p place) kill(t *testing.T, after time.Duration, args ...string) (session int, hit bool) {
+// moment is when a parent is killed: when its ledger has so many lines with this
+// text. It is what has happened by then that counts, not how long it took.
+type moment struct {
+	text  string
+	lines int
+}
+
+const (
+	anyLine    = "\n"
+	intentLine = `"kind":"intent"` // a child is about to be started
+)
+
+// reached reports whether the ledger has come so far.
+func (m moment) reached(ledger string) bool {
+	b, err := os.ReadFile(ledger)
+	return err == nil && bytes.Count(b, []byte(m.text)) >= m.lines
+}
+
+// kill starts the program and kills it, without a warning, at a moment. It returns
+// what its processes were and whether it was still running then.
+func (p place) kill(t *testing.T, at moment, args ...string) (session int, hit bool) {
 	t.Helper()
 	cmd := p.command(context.Background(), args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
-	_ = cmd.Wait() // what it says of a killed process is clear
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // what it says of a killed process is clear
+	}()
+	for running := true; running; {
+		select {
+		case <-ended:
+			running = false
+		default:
+			if at.reached(p.store()) {
+				_ = cmd.Process.Kill()
+				running = false
+			}
+			time.Sleep(100 * time.Microsecond) // between two looks
+		}
+	}
+	<-ended
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return cmd.Process.Pid, ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// moments are spread over a run: half of them are lines of any kind, half intents.
+// None is the last line, after which the run may be over.
+func moments(ledger []byte, n int) []moment {
+	lines, begun := bytes.Count(ledger, []byte(anyLine)), bytes.Count(ledger, []byte(intentLine))
+	var all []moment
+	for i := range n / 2 {
+		all = append(all, moment{anyLine, 1 + i*(lines-1)/(n/2)}, moment{intentLine, 1 + i*begun/(n/2)})
+	}
+	return all
 }
 
 // intents reads the ledger as it stands, line by line and without the code under
@@ -94,39 +137,51 @@ func TestParentKilled(t *testing.T) {
 	m := machines(t)[0]
 	var healthy baselines
 	base := healthy.of(t, m, append([]string{"probe"}, dyingArgs...))
-	span := time.Duration(base.Run.DurationNS)
-	rnd := rand.New(rand.NewPCG(*seed, 1))
-	hits, interrupted, torn := 0, 0, 0
-	var slowest time.Duration
-	for range kills() {
+	whole := newPlace(t)
+	whole.run(t, slices.Concat([]string{"probe", "--store", whole.store(), "--provider", "sim:" + m.write(t, whole.dir, "machine")}, dyingArgs)...)
+	ledger, err := os.ReadFile(whole.store())
+	if err != nil || !bytes.Contains(ledger, []byte(intentLine)) {
+		t.Fatalf("a ledger without an intent: %v", err)
+	}
+	all := moments(ledger, kills())
+	interrupted, torn := 0, 0
+	for _, at := range all {
+		open, ok := killedAt(t, m, at, base)
+		interrupted += open
+		if !ok {
+			torn++
+		}
+	}
+	for tries := 0; interrupted == 0 && tries < 100; tries++ { // each comes as a child is started
+		interrupted, _ = killedAt(t, m, moment{intentLine, 1}, base)
+	}
+	t.Logf("%d runs were killed before their end: %d probes interrupted, %d ledgers with a torn line", len(all), interrupted, torn)
+	if interrupted == 0 {
+		t.Error("no kill interrupted a probe, though a child was about to start")
+	}
+}
+
+// killedAt kills a run and looks at what is left. A machine on which the run is over
+// before its moment is seen is asked for an earlier one.
+func killedAt(t *testing.T, m *machine, at moment, base *probe.Document) (interrupted int, whole bool) {
+	t.Helper()
+	for range 100 {
 		p := newPlace(t)
 		args := slices.Concat([]string{"probe", "--store", p.store()}, dyingArgs)
-		path := m.write(t, p.dir, "machine")
-		session, hit := p.kill(t, time.Duration(rnd.Int64N(int64(span*5/4))), append(args, "--provider", "sim:"+path)...)
-		began := time.Now()
+		session, hit := p.kill(t, at, append(slices.Clone(args), "--provider", "sim:"+m.write(t, p.dir, "machine"))...)
 		if have := settle(t, session, nil, settleLimit); len(have) > 0 {
 			t.Fatalf("children %v live on after their parent", have)
 		}
-		slowest = max(slowest, time.Since(began))
 		if !hit {
+			at.lines = max(1, at.lines/2)
 			continue
 		}
-		hits++
 		open, whole := p.intents(t)
-		if !whole {
-			torn++
-		}
-		interrupted += len(open)
 		p.afterDeath(t, m, args, open, whole, base)
+		return len(open), whole
 	}
-	t.Logf("%d of %d runs were killed before their end: %d probes interrupted, %d ledgers with a torn line, last child gone after %v",
-		hits, kills(), interrupted, torn, slowest.Round(time.Millisecond))
-	if hits < kills()/3 {
-		t.Errorf("only %d of %d runs were killed before their end", hits, kills())
-	}
-	if hits > 20 && interrupted == 0 {
-		t.Error("no kill hit a probe: the moments are badly chosen")
-	}
+	t.Fatalf("no run could be killed when its ledger had %d times %q", at.lines, at.text)
+	return 0, false
 }
 
 // afterDeath reports and runs again: in the same boot, in the next one, and under

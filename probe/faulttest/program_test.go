@@ -27,7 +27,7 @@ import (
 
 var (
 	faults = flag.String("faults", "", "how many cases of the matrix, or all; empty: a part that fits a plain go test")
-	seed   = flag.Uint64("seed", 1, "what the part is, and the moments of kills")
+	seed   = flag.Uint64("seed", 1, "what the part is")
 	update = flag.Bool("update", false, "write the summary into docs/reliability.md")
 )
 
