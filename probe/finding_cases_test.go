@@ -67,6 +67,8 @@ func TestFindingCases(t *testing.T) {
 
 var macCases = []findingCase{
 	{"os_too_old", "before 26.2", macScene, func(s scene) { s.host().OSVersion = "15.7.1"; s.noLibrary("missing_file") }, is("os_too_old", "error", "host")},
+	{"os_too_old", "26.0", macScene, func(s scene) { s.host().OSVersion = "26.0"; s.noLibrary("missing_file") }, is("os_too_old", "error", "host")},
+	{"os_too_old", "26", macScene, func(s scene) { s.host().OSVersion = "26"; s.noLibrary("missing_file") }, is("os_too_old", "error", "host")},
 	{"os_too_old", "26.1", macScene, func(s scene) { s.host().OSVersion = "26.1"; s.noLibrary("missing_file") }, is("os_too_old", "error", "host")},
 	{"os_too_old", "16 is what an old SDK is told", macScene, func(s scene) { s.host().OSVersion = "16.0"; s.noLibrary("missing_file") }, is("verbs_library_missing", "error", "host")},
 	{"os_too_old", "old, but it loads", macScene, func(s scene) { s.host().OSVersion = "26.1" }, nil},

@@ -3,7 +3,6 @@ package probe
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rdmaprobe/probe/hostfacts"
@@ -23,22 +22,8 @@ func (v *findingView) loadFailure(class rdma.LoadClass) *Observation {
 // firstMacOS is the first release with the verbs library (TN3205).
 var firstMacOS = [2]int{26, 2}
 
-// macOSVersion reads a version. The numbers that a program built against an old
-// SDK is told for a newer system are no version.
-func macOSVersion(text string) (version [2]int, ok bool) {
-	parts := strings.Split(text, ".")
-	for i := range min(2, len(parts)) {
-		n, err := strconv.Atoi(parts[i])
-		if err != nil || n < 0 {
-			return version, false
-		}
-		version[i] = n
-	}
-	return version, version[0] > 0 && version[0] != 16 && version != [2]int{10, 16}
-}
-
 func osTooOld(v *findingView) []findingHit {
-	version, ok := macOSVersion(v.h.OSVersion)
+	version, ok := hostfacts.MacOSVersion(v.h.OSVersion)
 	failed := v.loadFailure(rdma.LoadMissingFile)
 	if !v.mac() || !ok || failed == nil || slices.Compare(version[:], firstMacOS[:]) >= 0 {
 		return nil

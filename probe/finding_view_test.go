@@ -69,16 +69,6 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-func TestMacOSVersion(t *testing.T) {
-	for in, want := range map[string]bool{
-		"26.2": true, "26.5.1": true, "15.7": true, "27": true, "16.0": false, "16": false, "10.16": false, "10.15.7": true, "": false, "x": false, "26.x": false, "-1.2": false,
-	} {
-		if _, ok := macOSVersion(in); ok != want {
-			t.Errorf("%q is a version: %v, want %v", in, ok, want)
-		}
-	}
-}
-
 func TestOnLink(t *testing.T) {
 	s := macScene()
 	s.host().Interfaces["en5"] = hostfacts.Interface{Addresses: []string{"192.0.2.9/30", "2001:db8::9"}}

@@ -112,7 +112,7 @@ func (f fixture) system(root, system string) *System {
 			return nil
 		},
 		Interfaces: func() ([]NetInterface, error) {
-			return []NetInterface{{Name: "eth1", Up: true, Prefixes: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/24")}}}, nil
+			return []NetInterface{{Name: "eth1", Up: ptr(true), Prefixes: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/24")}}}, nil
 		},
 	}
 	if system == MacOS {

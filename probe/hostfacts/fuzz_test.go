@@ -108,7 +108,7 @@ func FuzzNetstat(f *testing.F) {
 func FuzzIOReg(f *testing.F) {
 	seed(f, "ioreg")
 	f.Fuzz(func(t *testing.T, b []byte) {
-		procs, err := parseIOReg(b)
+		procs, err := holdersIn(string(b))
 		if (procs == nil) != (err != nil) || len(procs) > maxProcesses {
 			t.Fatalf("%d processes with error %v", len(procs), err)
 		}

@@ -15,26 +15,27 @@ type ifconfig struct {
 }
 
 // parseIfconfig reads blocks that start at the margin with "NAME: flags=" and
-// have indented lines: inet, inet6, member, status. An interface is up when its
-// flags say so and its status, if it has one, is not inactive. Every bridge that
-// is there has an entry, without members an empty one.
+// have indented lines: inet, inet6, member, media, status. Every bridge that is
+// there has an entry, without members an empty one.
 func parseIfconfig(out []byte) (ifconfig, error) {
 	c := ifconfig{bridges: map[string][]string{}, interfaces: map[string]Interface{}}
 	var name string
-	var up bool
+	var up *bool
 	var prefixes []netip.Prefix
 	flush := func() {
 		if name != "" && len(c.interfaces) < maxInterfaces {
 			i := newInterface(prefixes)
-			i.Up = ptr(up)
+			i.Up = up
 			c.interfaces[name] = i
 		}
-		name, up, prefixes = "", false, nil
+		name, up, prefixes = "", nil, nil
 	}
 	lines(out, 1024, func(line string) bool {
 		if line != "" && line[0] != ' ' && line[0] != '\t' {
 			flush()
-			name, up = ifconfigHead(line)
+			var flagged bool
+			name, flagged = ifconfigHead(line)
+			up = ptr(flagged)
 			if strings.HasPrefix(name, "bridge") {
 				c.bridges[name] = []string{}
 			}
@@ -53,8 +54,8 @@ func parseIfconfig(out []byte) (ifconfig, error) {
 			if _, ok := c.bridges[name]; ok && len(c.bridges[name]) < maxInterfaces {
 				c.bridges[name] = append(c.bridges[name], clean(f[1]))
 			}
-		case "status:":
-			up = up && f[1] != "inactive"
+		case "media:", "status:":
+			up = mediaUp(up, f[0], f[1])
 		}
 		return true
 	})
@@ -63,6 +64,21 @@ func parseIfconfig(out []byte) (ifconfig, error) {
 		return ifconfig{}, errors.New("parse ifconfig: no interface")
 	}
 	return c, nil
+}
+
+// mediaUp is whether an interface that has media is up. Its flags alone do not tell,
+// IFF_RUNNING least of all; the line "status:" does, which comes after "media:" where
+// the status is valid. An interface without media (lo0, utun) has neither line.
+func mediaUp(flagged *bool, line, word string) *bool {
+	switch {
+	case flagged != nil && !*flagged:
+		return flagged
+	case line == "status:" && word == "active":
+		return ptr(true)
+	case line == "status:" && word == "inactive":
+		return ptr(false)
+	}
+	return nil
 }
 
 // ifconfigHead reads "en3: flags=8863<UP,BROADCAST,RUNNING> mtu 1500".

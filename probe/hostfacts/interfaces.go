@@ -1,6 +1,7 @@
 package hostfacts
 
 import (
+	"net"
 	"net/netip"
 	"slices"
 )
@@ -20,10 +21,23 @@ func interfaces(list []NetInterface) map[string]Interface {
 			continue
 		}
 		i := newInterface(n.Prefixes)
-		i.Up = ptr(n.Up)
+		i.Up = n.Up
 		m[name] = i
 	}
 	return m
+}
+
+// macUp is what flags tell of an interface of macOS: that it is down, or that it is
+// the loopback and up. IFF_RUNNING stays set on a Thunderbolt port without cable, so
+// that its media status decides, which ifconfig has.
+func macUp(flags net.Flags) *bool {
+	switch {
+	case flags&net.FlagUp == 0:
+		return ptr(false)
+	case flags&net.FlagLoopback != 0:
+		return ptr(true)
+	}
+	return nil
 }
 
 // newInterface makes the facts of an interface whose addresses were read. They
@@ -39,8 +53,8 @@ func newInterface(prefixes []netip.Prefix) Interface {
 		if a.Is4() {
 			i.SelfAssigned = ptr(linkLocal4.Contains(a) || i.SelfAssigned != nil && *i.SelfAssigned)
 		}
-		if net, err := a.Prefix(p.Bits()); err == nil && p.Bits() < a.BitLen() && !slices.Contains(i.Prefixes, net.String()) {
-			i.Prefixes = append(i.Prefixes, net.String())
+		if link, err := a.Prefix(p.Bits()); err == nil && p.Bits() < a.BitLen() && !slices.Contains(i.Prefixes, link.String()) {
+			i.Prefixes = append(i.Prefixes, link.String())
 		}
 	}
 	return i

@@ -15,7 +15,7 @@ import (
 const maxProcesses = 256
 
 // Holders lists the processes that hold RDMA devices, as rdma_processes of Collect
-// does: on macOS only, by one program. The second result says what was not read.
+// does: on macOS only, by asking ioreg. The second result says what was not read.
 func Holders(ctx context.Context, s *System) ([]Process, []NotRead) {
 	if s.OS != MacOS {
 		return nil, nil
@@ -24,17 +24,31 @@ func Holders(ctx context.Context, s *System) ([]Process, []NotRead) {
 	return h.RDMAProcesses, missing
 }
 
+// holderClasses are asked for, one after the other, with what hangs below them: the
+// devices of Apple's provider; those of every provider, whose classes descend from the
+// family's own; and the user clients that processes hold on either. The last finds also
+// the holders on a device whose class is another, only without the device's name.
+var holderClasses = []string{"AppleThunderboltRDMAInterface", "IORDMAInterface", clientClass}
+
+// clientClass is the user client that IORDMAFamily gives for a device of any provider.
+const clientClass = "IORDMAFamilyUC"
+
 func readIOReg(ctx context.Context, s *System) (p part) {
-	out, err := s.run(ctx, "ioreg", "-r", "-c", "AppleThunderboltRDMAInterface", "-l", "-w", "0")
-	var procs []Process
-	if err == nil {
-		procs, err = parseIOReg(out)
+	r := newHolders()
+	read := false
+	for _, class := range holderClasses {
+		out, err := s.run(ctx, "ioreg", "-r", "-c", class, "-l", "-w", "0")
+		if err == nil {
+			err = r.parse(out)
+		}
+		if err != nil {
+			p.fail("rdma_processes", "ioreg -c "+class, err)
+		}
+		read = read || err == nil
 	}
-	if err != nil {
-		p.fail("rdma_processes", "ioreg -c AppleThunderboltRDMAInterface", err)
-		return p
+	if read {
+		p.apply = func(h *Host) { h.RDMAProcesses = r.list() }
 	}
-	p.apply = func(h *Host) { h.RDMAProcesses = procs }
 	return p
 }
 
@@ -49,71 +63,101 @@ var ioregCreator = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[ |]*"IOUserClientCreator" = "pid ([0-9]{1,10}), ([^"]{0,256})"`)
 })
 
-// ioregClient is one open user client.
-type ioregClient struct {
-	device   string
-	inactive bool
+// holders are the processes that hold a user client of an RDMA device, by pid.
+type holders struct {
+	clients map[string]bool // by entry id: one that two questions find counts once
+	procs   map[int]*Process
 }
 
-// parseIOReg lists the processes that hold a user client of an RDMA interface,
-// sorted by pid, with the devices they hold. A client that is inactive belongs to
-// a process that is gone while its objects are not: leaked. No interface at all
-// is an empty list: nobody holds one. How many queue pairs a client has is not
-// shown there. Source of the shape: ioreg(8) and public captures.
-func parseIOReg(out []byte) ([]Process, error) {
-	procs := map[int]*Process{}
-	var device string
-	var deviceDepth int
-	var client *ioregClient
+func newHolders() *holders {
+	return &holders{clients: map[string]bool{}, procs: map[int]*Process{}}
+}
+
+// ioregDevice is an entry of a device and how deep it lies.
+type ioregDevice struct {
+	depth int
+	name  string
+}
+
+// isDevice knows a device of Apple's by its class, one of another provider by its
+// name: all are called rdma_ and the name of their interface.
+func isDevice(name, class string) bool {
+	return class == holderClasses[0] || strings.HasPrefix(name, "rdma_")
+}
+
+// parse adds what one question found. The device of a client is the one above it.
+// A client that is inactive belongs to a process that is gone while its objects are
+// not: leaked. No entry at all says that there is none. How many queue pairs a client
+// has is not shown there. Source of the shape: ioreg(8) and public captures.
+func (r *holders) parse(out []byte) error {
+	var device ioregDevice
+	client, inactive := false, false
 	nodes := 0
 	lines(out, 8192, func(line string) bool {
 		if m := ioregNode().FindStringSubmatch(line); m != nil {
 			nodes++
 			depth := len(m[1])
-			if device != "" && depth <= deviceDepth {
-				device = ""
+			if depth <= device.depth {
+				device = ioregDevice{}
 			}
-			if m[3] == "AppleThunderboltRDMAInterface" {
-				device, deviceDepth = clean(m[2]), depth
+			if isDevice(m[2], m[3]) {
+				device = ioregDevice{depth, clean(m[2])}
 			}
-			client = nil
-			if m[3] == "IORDMAFamilyUC" {
-				client = &ioregClient{device, strings.Contains(m[4], " inactive")}
+			client = false
+			if id := ioregID(m[4]); m[3] == clientClass && (id == "" || !r.clients[id]) {
+				client, inactive = true, strings.Contains(m[4], " inactive")
+				r.clients[id] = true
 			}
 			return true
 		}
-		if client == nil {
-			return true
+		if client {
+			if m := ioregCreator().FindStringSubmatch(line); m != nil {
+				r.add(device.name, inactive, m[1], m[2])
+				client = false
+			}
 		}
-		if m := ioregCreator().FindStringSubmatch(line); m != nil {
-			client.addTo(procs, m[1], m[2])
-			client = nil
-		}
-		return len(procs) < maxProcesses
+		return len(r.procs) < maxProcesses
 	})
 	if nodes == 0 && len(strings.TrimSpace(clean(string(out)))) > 0 {
-		return nil, errors.New("parse ioreg: no entry")
+		return errors.New("parse ioreg: no entry")
 	}
-	list := make([]Process, 0, len(procs))
-	for _, p := range procs {
-		list = append(list, *p)
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i].PID < list[j].PID })
-	return list, nil
+	return nil
 }
 
-func (c *ioregClient) addTo(procs map[int]*Process, pid, command string) {
+// ioregID is an entry's number, of ", id 0x100000a03, registered, ...".
+func ioregID(attributes string) string {
+	_, id, _ := strings.Cut(attributes, "id 0x")
+	id, _, _ = strings.Cut(id, ",")
+	return id
+}
+
+// add notes a client of a process. Without device the process does not say where it
+// holds something, whatever else it holds.
+func (r *holders) add(device string, inactive bool, pid, command string) {
 	n, err := strconv.Atoi(pid)
 	if err != nil || n <= 0 || n > 1<<31-1 {
 		return
 	}
-	p := procs[n]
+	p := r.procs[n]
 	if p == nil {
-		p = &Process{PID: n, Command: clean(command)}
-		procs[n] = p
+		p = &Process{PID: n, Command: clean(command), Devices: []string{}}
+		r.procs[n] = p
 	}
-	p.Leaked = p.Leaked || c.inactive
-	if c.device != "" && !slices.Contains(p.Devices, c.device) {
-		p.Devices = append(p.Devices, c.device)
+	p.Leaked = p.Leaked || inactive
+	switch {
+	case device == "":
+		p.Devices = nil
+	case p.Devices != nil && !slices.Contains(p.Devices, device):
+		p.Devices = append(p.Devices, device)
 	}
+}
+
+// list are the processes, sorted by pid; it is empty where nobody holds anything.
+func (r *holders) list() []Process {
+	list := make([]Process, 0, len(r.procs))
+	for _, p := range r.procs {
+		list = append(list, *p)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].PID < list[j].PID })
+	return list
 }

@@ -14,6 +14,7 @@ const addressManager = "Library/LaunchDaemons/io.exo.networksetup.plist"
 // debug.rdma.version and kern.bootsessionuuid are known from public reports.
 func quickMacOS(s *System, h *Host, p *part) {
 	h.OS = MacOS
+	h.OSVersion, _ = fileVersion(s) // why there is none, readOSVersion says
 	common(s, h, p)
 	for _, f := range []struct {
 		into *string
@@ -21,7 +22,6 @@ func quickMacOS(s *System, h *Host, p *part) {
 		name string
 	}{
 		{&h.Name, "name", "kern.hostname"},
-		{&h.OSVersion, "os_version", "kern.osproductversion"},
 		{&h.OSBuild, "os_build", "kern.osversion"},
 		{&h.Kernel, "kernel", "kern.osrelease"},
 		{&h.Model, "model", "hw.model"},

@@ -13,6 +13,7 @@ import (
 // macOSSources are the outside programs and the long files of macOS.
 func macOSSources() []source {
 	return []source{
+		{"sw_vers", []string{"os_version"}, readOSVersion},
 		{"rdma_ctl status", []string{"rdma_ctl"}, readRDMACtl},
 		{"system_profiler SPThunderboltDataType", []string{"thunderbolt", "hardware_ports"}, readThunderbolt},
 		{"ifconfig -a", []string{"bridges", "interfaces"}, readIfconfig},

@@ -32,7 +32,7 @@ func netInterfaces() ([]NetInterface, error) {
 	}
 	var list []NetInterface
 	for _, i := range ifs {
-		n := NetInterface{Name: i.Name, Up: i.Flags&net.FlagUp != 0 && i.Flags&net.FlagRunning != 0}
+		n := NetInterface{Name: i.Name, Up: macUp(i.Flags)}
 		addrs, err := i.Addrs()
 		if err != nil {
 			return nil, err

@@ -57,7 +57,7 @@ func joinNetlink(links, addrs []syscall.NetlinkMessage) []NetInterface {
 		}
 		// struct ifinfomsg: index at 4, flags at 8.
 		index, flags := int32(native32(m.Data[4:])), native32(m.Data[8:])
-		n := NetInterface{Up: flags&unix.IFF_UP != 0 && flags&unix.IFF_RUNNING != 0}
+		n := NetInterface{Up: ptr(flags&unix.IFF_UP != 0 && flags&unix.IFF_RUNNING != 0)}
 		for _, a := range routeAttrs(&m) {
 			if a.Attr.Type == unix.IFLA_IFNAME {
 				n.Name = unix.ByteSliceToString(a.Value)

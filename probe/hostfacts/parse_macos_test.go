@@ -202,6 +202,17 @@ func TestParseLogShowKeepsTheNewest(t *testing.T) {
 	}
 }
 
+// holdersIn are the processes in what several questions found.
+func holdersIn(outputs ...string) ([]Process, error) {
+	r := newHolders()
+	for _, out := range outputs {
+		if err := r.parse([]byte(out)); err != nil {
+			return nil, err
+		}
+	}
+	return r.list(), nil
+}
+
 func TestParseIORegTree(t *testing.T) {
 	in := `+-o Root  <class IORegistryEntry, id 0x1, retain 5>
   +-o IORDMAFamilyUC  <class IORDMAFamilyUC, id 0x2, !registered, !matched, active, busy 0, retain 7>
@@ -228,14 +239,14 @@ func TestParseIORegTree(t *testing.T) {
 		{PID: 1, Command: "outside any device"},
 		{PID: 4, Command: "after the device", Leaked: true},
 	}
-	got, err := parseIOReg([]byte(in))
+	got, err := holdersIn(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
-	if got, err := parseIOReg(nil); err != nil || got == nil || len(got) != 0 {
+	if got, err := holdersIn(""); err != nil || got == nil || len(got) != 0 {
 		t.Errorf("no interface: %v, %v; want an empty list", got, err)
 	}
 }

@@ -169,13 +169,16 @@ func (r *Record) interfaces(list []NetInterface, err error) {
 	}
 	var b strings.Builder
 	for _, n := range list[:min(len(list), maxInterfaces)] {
-		fmt.Fprintf(&b, "%s up=%v", clean(n.Name), n.Up)
+		b.WriteString(clean(n.Name))
+		if n.Up != nil {
+			fmt.Fprintf(&b, " up=%v", *n.Up)
+		}
 		for _, p := range n.Prefixes {
 			b.WriteString(" " + p.String())
 		}
 		b.WriteByte('\n')
 	}
-	heading := "== name, up and running, addresses"
+	heading := "== name, whether it is up and running where that is known, addresses"
 	if err != nil {
 		heading += ": " + clean(reason(err))
 	}

@@ -52,7 +52,7 @@ type System struct {
 // NetInterface is one network interface as the kernel lists it.
 type NetInterface struct {
 	Name     string
-	Up       bool // up, and its link is running
+	Up       *bool // up, and its link is running; nil where flags do not tell
 	Prefixes []netip.Prefix
 }
 
