@@ -21,6 +21,9 @@ var mainCalled atomic.Bool
 // in a child it runs the probe and does not return, otherwise it returns at
 // once.
 //
+// A TMPDIR that names no folder to write to is replaced by the system's, since every
+// child would fail without one.
+//
 // A set-user-ID or set-group-ID executable is refused: whoever starts it chooses
 // the library, its environment and the files.
 func Main() {
@@ -28,6 +31,7 @@ func Main() {
 		fmt.Fprintln(os.Stderr, "rdmaprobe: refuses to run set-user-ID or set-group-ID: it needs no rights of its own; remove the bit (chmod ug-s)")
 		os.Exit(ExitOwn)
 	}
+	mendTempDir()
 	mainCalled.Store(true)
 	if len(os.Args) == 2 && os.Args[1] == childArg {
 		os.Exit(childMain())
