@@ -3,7 +3,6 @@ package selftest
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,59 +96,6 @@ func TestLibraryChecks(t *testing.T) {
 	if n := len(symbols()); n != 24 {
 		t.Errorf("%d symbols, want 24: the inline verbs are none", n)
 	}
-}
-
-// The header of another library is noticed, and named by its field. What is not
-// there is no failure.
-func TestHeader(t *testing.T) {
-	cc := os.Getenv("CC")
-	if cc == "" {
-		cc = "cc"
-	}
-	if _, err := exec.LookPath(cc); err != nil {
-		if os.Getenv("RDMAPROBE_MUST_RUN") == "1" {
-			t.Fatal(err)
-		}
-		t.Skipf("NOT CHECKED: %v", err)
-	}
-	o := options(t, asChild)
-	if _, err := header(t.Context(), &o); err == nil || !strings.Contains(err.Error(), "--header") {
-		t.Errorf("not asked for, and: %v", err)
-	}
-	o.Header = true
-	write := func(t *testing.T, text string) {
-		dir := filepath.Join(t.TempDir(), "infiniband")
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "verbs.h"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		t.Setenv("C_INCLUDE_PATH", filepath.Dir(dir))
-	}
-	var s *skip
-	t.Run("another layout", func(t *testing.T) {
-		write(t, "union ibv_gid { char raw[17]; };\n")
-		_, err := header(t.Context(), &o)
-		if err == nil || errors.As(err, &s) || !strings.Contains(err.Error(), "sizeof(union ibv_gid) is not 16") || !strings.Contains(err.Error(), "more") {
-			t.Errorf("%v, want the size of a GID, and more", err)
-		}
-		if err != nil && strings.Contains(err.Error(), o.Dir) {
-			t.Errorf("%v names a path of this machine", err)
-		}
-	})
-	t.Run("a header that cannot be read", func(t *testing.T) {
-		write(t, "#error this header is for others\n")
-		if _, err := header(t.Context(), &o); !errors.As(err, &s) || !strings.Contains(err.Error(), "this header is for others") {
-			t.Errorf("%v, want a skip", err)
-		}
-	})
-	t.Run("no compiler", func(t *testing.T) {
-		t.Setenv("CC", "/nonexistent/cc")
-		if _, err := header(t.Context(), &o); !errors.As(err, &s) || !strings.Contains(err.Error(), "no C compiler") {
-			t.Errorf("%v, want a skip", err)
-		}
-	})
 }
 
 func TestFew(t *testing.T) {

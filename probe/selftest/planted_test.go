@@ -38,6 +38,11 @@ var planted = []struct {
 		[]string{"call.sign.inline", "layout", "layout.header"}, "poll_cq is not found where the header has it",
 	},
 	{
+		"a wrong constant",
+		[]patch{{"rdma/constants.go", "\tIBV_QP_SQ_PSN       = 65536\n", "\tIBV_QP_SQ_PSN       = 65537\n"}},
+		[]string{"constants.header"}, "IBV_QP_SQ_PSN is not 65537",
+	},
+	{
 		"no errno capture",
 		[]patch{errnoPatch},
 		[]string{"call.errno", "call.errno.unset", "call.errno.threads"}, "opendir of nothing: errno 0 here (set: false), 2 in C",

@@ -44,7 +44,7 @@ func parts() []part {
 	return []part{
 		childPart(taskCalls, callNames()),
 		single("layout", layout),
-		single("layout.header", header),
+		headerPart(),
 		childPart(taskLibrary, libraryNames()),
 		single("child.crash", crash),
 		single("child.hang", hang),
