@@ -25,7 +25,8 @@ func (a *app) selftest() *cobra.Command {
 		Short: "Check that this build works on this machine, without touching a device",
 		Long: "Check what all answers rest on: the way to C and back, the layout of structs, the\n" +
 			"containment of children that crash, hang or flood, the evidence file and the locks.\n" +
-			"The verbs library is loaded in a child, and nothing in it is called.\n\n" +
+			"The verbs library is loaded in a child, and nothing in it is called. The last line\n" +
+			"says what that has proven, and what only a device can prove.\n\n" +
 			"Exit status 1 when a check failed. One that cannot be made here is skipped.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -55,7 +56,7 @@ func (a *app) selftest() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&o.Header, "header", false, "also compile the struct layouts against the system's infiniband/verbs.h, with cc")
+	c.Flags().BoolVar(&o.Header, "header", false, "also compile struct layouts and constants against the system's infiniband/verbs.h, with cc")
 	return c
 }
 
@@ -84,6 +85,6 @@ func (a *app) showSelfTest(r *selftest.Report) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(a.out, "\n%d ok, %d failed, %d skipped on %s/%s\n", r.OK, r.Failed, r.Skipped, r.OS, r.Arch)
+	_, err := fmt.Fprintf(a.out, "\n%d ok, %d failed, %d skipped on %s/%s\n%s\n", r.OK, r.Failed, r.Skipped, r.OS, r.Arch, r.Proven)
 	return err
 }

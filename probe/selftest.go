@@ -11,7 +11,7 @@ import (
 // SelfTestOptions say what a self-test looks at.
 type SelfTestOptions struct {
 	Library string // for dlopen; "" is the system's
-	Header  bool   // compile the struct layouts against the system's infiniband/verbs.h
+	Header  bool   // compile struct layouts and constants against the system's infiniband/verbs.h
 	Dir     string // an empty folder for the checks; "" makes one, and removes it
 }
 

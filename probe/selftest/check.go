@@ -31,11 +31,12 @@ type Report struct {
 	OK      int     `json:"ok"`
 	Failed  int     `json:"failed"`
 	Skipped int     `json:"skipped"`
+	Proven  string  `json:"proven"` // in one line: what was, and what only a device can prove
 }
 
-// newReport counts.
+// newReport counts and concludes.
 func newReport(checks []Check) *Report {
-	r := &Report{OS: runtime.GOOS, Arch: runtime.GOARCH, Checks: checks}
+	r := &Report{OS: runtime.GOOS, Arch: runtime.GOARCH, Checks: checks, Proven: conclude(checks)}
 	for _, c := range checks {
 		switch c.Result {
 		case OK:

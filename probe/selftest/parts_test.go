@@ -98,6 +98,27 @@ func TestLibraryChecks(t *testing.T) {
 	}
 }
 
+// The conclusion follows from the results, and every check belongs to something.
+func TestConclude(t *testing.T) {
+	for _, name := range Names() {
+		if subjectOf(name) == "" {
+			t.Errorf("%s is about nothing", name)
+		}
+	}
+	got := conclude([]Check{
+		{"call.errno", OK, ""}, {"call.sign", Failed, ""}, {"arena", OK, ""}, {"arena.line", Skipped, ""},
+		{"layout", OK, ""}, {"layout.header", Skipped, ""}, {"library.load", Skipped, ""}, {"lock", OK, ""},
+	})
+	want := "proven here: memory for regions, struct layouts, locks; disproven: calls to C with their errno; " +
+		"not checked: struct layouts by the system's header, loading of the verbs library; " + needsDevice
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got := conclude(nil); got != needsDevice {
+		t.Errorf("nothing was checked: %s", got)
+	}
+}
+
 func TestFew(t *testing.T) {
 	for want, list := range map[string][]string{"a": {"a"}, "a; b; c": {"a", "b", "c"}, "a; b; c; and 2 more": {"a", "b", "c", "d", "e"}} {
 		if got := few(list); got != want {
