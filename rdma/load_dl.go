@@ -33,7 +33,11 @@ func Open(path string) (*Library, error) {
 			l.addr[v] = addr
 		}
 	}
-	l.errnoLoc, err = purego.Dlsym(purego.RTLD_DEFAULT, errnoSymbol)
+	errno := "__errno_location"
+	if l.platform == PlatformDarwin {
+		errno = "__error"
+	}
+	l.errnoLoc, err = purego.Dlsym(purego.RTLD_DEFAULT, errno)
 	if err != nil {
 		return nil, NewLoadError(path, err.Error())
 	}

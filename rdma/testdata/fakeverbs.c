@@ -56,6 +56,15 @@ void fake_empty(int n) { empty_polls = n; }     // so many polls find nothing
 void fake_wc(int32_t status, uint32_t length) { wc_status = status; wc_length = length; } // what completes
 void fake_hold(volatile uint32_t *p) { held = p; } // polls do not return before *p is set
 
+// What a C function sees of its caller: where the caller's frame record says that it
+// was called from, and the result is how far the stack was off 16 bytes.
+int fake_caller(void **from)
+{
+	void **own = __builtin_frame_address(0), **caller = own[0];
+	*from = caller[1];
+	return (int)((uintptr_t)own % 16);
+}
+
 static void look(int op)
 {
 	if (watched)

@@ -1,16 +1,21 @@
+//go:build linux || darwin
+
 #include "textflag.h"
 
 // The functions follow the System V C ABI, not Go's: runtime.cgocall jumps to
-// them on the system stack with the block's address in DI.
+// them on the system stack with the block's address in DI. They keep what they
+// use of BX, BP and R12 to R15, and call with the stack on 16 bytes and BP at a
+// frame.
 
 GLOBL ·callErrnoABI0(SB), NOPTR|RODATA, $8
 DATA ·callErrnoABI0(SB)/8, $·callErrno(SB)
 
 // errnoBlock: fn 0, loc 8, args 16..56, result 64, errno 72. loc may be 0.
 TEXT ·callErrno(SB), NOSPLIT|NOFRAME, $0-0
+	PUSHQ BP
+	MOVQ  SP, BP
 	PUSHQ BX
 	PUSHQ R12
-	SUBQ  $8, SP
 	MOVQ  DI, BX
 	XORL  R12, R12
 	MOVQ  8(BX), AX
@@ -39,9 +44,9 @@ call:
 	MOVL  AX, 72(BX)
 
 done:
-	ADDQ  $8, SP
 	POPQ  R12
 	POPQ  BX
+	POPQ  BP
 	XORL  AX, AX
 	RET
 
@@ -50,7 +55,10 @@ DATA ·callHot3ABI0(SB)/8, $·callHot3(SB)
 
 // hotBlock: fn 0, a 8, b 16, c 24, result 32.
 TEXT ·callHot3(SB), NOSPLIT|NOFRAME, $0-0
+	PUSHQ BP
+	MOVQ  SP, BP
 	PUSHQ BX
+	SUBQ  $8, SP
 	MOVQ  DI, BX
 	MOVQ  8(BX), DI
 	MOVQ  16(BX), SI
@@ -59,7 +67,9 @@ TEXT ·callHot3(SB), NOSPLIT|NOFRAME, $0-0
 	XORL  AX, AX
 	CALL  R10
 	MOVQ  AX, 32(BX)
+	ADDQ  $8, SP
 	POPQ  BX
+	POPQ  BP
 	XORL  AX, AX
 	RET
 
@@ -83,9 +93,12 @@ DATA ·callTurnABI0(SB)/8, $·callTurn(SB)
 // pollValue is that of the polls then. struct ibv_wc has 48 bytes: wr_id 0, status
 // 8, byte_len 20.
 TEXT ·callTurn(SB), NOSPLIT|NOFRAME, $0-0
+	PUSHQ BP
+	MOVQ  SP, BP
 	PUSHQ BX
 	PUSHQ R12
 	PUSHQ R13
+	SUBQ  $8, SP
 	MOVQ  DI, BX
 	MOVQ  96(BX), R12
 	CMPQ  168(BX), $0
@@ -180,8 +193,10 @@ done:
 	MOVL  $0, (R12)
 
 out:
+	ADDQ  $8, SP
 	POPQ  R13
 	POPQ  R12
 	POPQ  BX
+	POPQ  BP
 	XORL  AX, AX
 	RET

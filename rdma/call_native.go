@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64)
+//go:build (linux || darwin) && (amd64 || arm64)
 
 package rdma
 
@@ -11,9 +11,6 @@ import (
 
 // canCall says that this system can call C.
 const canCall = true
-
-// errnoSymbol is the C library's accessor of errno.
-const errnoSymbol = "__errno_location"
 
 // errnoBlock is the argument of callErrno. The assembly knows its offsets.
 type errnoBlock struct {
@@ -30,7 +27,8 @@ type hotBlock struct {
 }
 
 // callErrno clears errno, calls, and reads errno in one excursion to C, so that
-// neither the scheduler nor the Go runtime's own C calls come between.
+// neither the scheduler nor the Go runtime's own C calls come between. On macOS
+// the Go runtime makes all its system calls through C.
 //
 //lint:ignore U1000 entered through callErrnoABI0
 func callErrno()
@@ -65,6 +63,9 @@ var (
 
 // rawCall calls fn. errno is that of this call, 0 when C did not set it.
 func (l *Library) rawCall(fn uintptr, args ...uintptr) (result uintptr, errno int) {
+	if callsByPurego {
+		return l.puregoCall(fn, args...)
+	}
 	b := errnoBlocks.Get().(*errnoBlock)
 	*b = errnoBlock{fn: fn, loc: l.errnoLoc}
 	copy(b.args[:], args)
@@ -78,6 +79,9 @@ func (l *Library) rawCall(fn uintptr, args ...uintptr) (result uintptr, errno in
 // library that cannot call back gets its block on the stack, which the runtime
 // does not move during a C call.
 func (l *Library) rawHot(fn, a, b, c uintptr) int32 {
+	if callsByPurego {
+		return puregoHot(fn, a, b, c)
+	}
 	if !l.callsBack {
 		k := hotBlock{fn: fn, a: a, b: b, c: c}
 		runtimeCgocall(callHot3ABI0, unsafe.Pointer(&k))
@@ -94,14 +98,17 @@ func (l *Library) rawHot(fn, a, b, c uintptr) int32 {
 // rawTurn does b's work in one excursion. As with rawHot, b may stay on the stack
 // where the library cannot call back.
 func (l *Library) rawTurn(b *turnBlock) {
-	if !l.callsBack {
+	switch {
+	case callsByPurego:
+		l.turnByCalls(b)
+	case !l.callsBack:
 		runtimeCgocall(callTurnABI0, unsafe.Pointer(b))
-		return
+	default:
+		k := turnBlocks.Get().(*turnBlock)
+		*k = *b
+		runtimeCgocall(callTurnABI0, unsafe.Pointer(k))
+		*b = *k
+		*k = turnBlock{}
+		turnBlocks.Put(k)
 	}
-	k := turnBlocks.Get().(*turnBlock)
-	*k = *b
-	runtimeCgocall(callTurnABI0, unsafe.Pointer(k))
-	*b = *k
-	*k = turnBlock{}
-	turnBlocks.Put(k)
 }

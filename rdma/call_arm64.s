@@ -1,16 +1,22 @@
+//go:build linux || darwin
+
 #include "textflag.h"
 
 // The functions follow the AAPCS64 C ABI, not Go's: runtime.cgocall jumps to
-// them on the system stack with the block's address in R0.
+// them on the system stack with the block's address in R0. What they use is also
+// right under Apple's rules: R18 is nobody's, R29 points to a frame record, every
+// argument is a whole word in a register. They keep what they use of R19 to R28,
+// and leave R27 and R28 alone, which the assembler and the Go runtime take for
+// themselves.
 
 GLOBL ·callErrnoABI0(SB), NOPTR|RODATA, $8
 DATA ·callErrnoABI0(SB)/8, $·callErrno(SB)
 
 // errnoBlock: fn 0, loc 8, args 16..56, result 64, errno 72. loc may be 0.
 TEXT ·callErrno(SB), NOSPLIT|NOFRAME, $0-0
-	SUB  $32, RSP
-	STP  (R19, R20), 0(RSP)
-	STP  (R29, R30), 16(RSP)
+	STP.W (R29, R30), -32(RSP)
+	MOVD RSP, R29
+	STP  (R19, R20), 16(RSP)
 	MOVD R0, R19
 	MOVD ZR, R20
 	MOVD 8(R19), R9
@@ -35,9 +41,8 @@ call:
 	MOVW R1, 72(R19)
 
 done:
-	LDP  16(RSP), (R29, R30)
-	LDP  0(RSP), (R19, R20)
-	ADD  $32, RSP
+	LDP  16(RSP), (R19, R20)
+	LDP.P 32(RSP), (R29, R30)
 	MOVD ZR, R0
 	RET
 
@@ -46,9 +51,9 @@ DATA ·callHot3ABI0(SB)/8, $·callHot3(SB)
 
 // hotBlock: fn 0, a 8, b 16, c 24, result 32.
 TEXT ·callHot3(SB), NOSPLIT|NOFRAME, $0-0
-	SUB  $32, RSP
-	STP  (R19, R20), 0(RSP)
-	STP  (R29, R30), 16(RSP)
+	STP.W (R29, R30), -32(RSP)
+	MOVD RSP, R29
+	STP  (R19, R20), 16(RSP)
 	MOVD R0, R19
 	MOVD 8(R19), R0
 	MOVD 16(R19), R1
@@ -56,9 +61,8 @@ TEXT ·callHot3(SB), NOSPLIT|NOFRAME, $0-0
 	MOVD 0(R19), R9
 	BL   (R9)
 	MOVD R0, 32(R19)
-	LDP  16(RSP), (R29, R30)
-	LDP  0(RSP), (R19, R20)
-	ADD  $32, RSP
+	LDP  16(RSP), (R19, R20)
+	LDP.P 32(RSP), (R29, R30)
 	MOVD ZR, R0
 	RET
 
@@ -84,9 +88,9 @@ DATA ·callTurnABI0(SB)/8, $·callTurn(SB)
 // pollValue is that of the polls then. struct ibv_wc has 48 bytes: wr_id 0, status
 // 8, byte_len 20.
 TEXT ·callTurn(SB), NOSPLIT|NOFRAME, $0-0
-	SUB  $48, RSP
-	STP  (R19, R20), 0(RSP)
-	STP  (R29, R30), 16(RSP)
+	STP.W (R29, R30), -48(RSP)
+	MOVD RSP, R29
+	STP  (R19, R20), 16(RSP)
 	MOVD R21, 32(RSP)
 	MOVD R0, R19
 	MOVD 96(R19), R20
@@ -177,8 +181,7 @@ done:
 
 out:
 	MOVD 32(RSP), R21
-	LDP  16(RSP), (R29, R30)
-	LDP  0(RSP), (R19, R20)
-	ADD  $48, RSP
+	LDP  16(RSP), (R19, R20)
+	LDP.P 48(RSP), (R29, R30)
 	MOVD ZR, R0
 	RET

@@ -1,0 +1,5 @@
+//go:build callsbypurego
+
+package rdma
+
+const callsByPurego = true
