@@ -6,11 +6,15 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"rdmaprobe/probe"
+	"rdmaprobe/report"
 )
 
 // A write that failed never replaces the old file, also when later ones would
@@ -138,6 +142,52 @@ func TestHelpThatCannotBeWritten(t *testing.T) {
 		s := streams{in: &bytes.Buffer{}, out: full{}, err: &errs, terminal: func(io.Writer) (int, bool) { return 0, false }, env: func(string) string { return "" }}
 		if got := run(context.Background(), s, c.args); got != c.want || errs.Len() == 0 {
 			t.Errorf("%v: status %d, want %d: %q", c.args, got, c.want, &errs)
+		}
+	}
+}
+
+// No command takes a result that nobody got for one that was told: it says so on
+// stderr, in every format.
+func TestFullOutputIsTold(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "evidence.jsonl")
+	commands := [][]string{
+		{"devices"}, {"probe"}, {"probe", "--plan"}, {"doctor"}, {"report"}, {"report", "--bundle", "x.tar.gz", "--dry-run"}, {"report", "no-such-file"},
+		{"explain"}, {"explain", "port_down"}, {"profiles"}, {"profiles", "show", "rxe"}, {"profiles", "check", "rxe"}, {"schema"}, {"selftest"}, {"version"}, {"no-such-command"},
+	}
+	var formats [][]string
+	for _, f := range report.Formats {
+		formats = append(formats, []string{"-o", f.Name})
+	}
+	for _, words := range commands {
+		for _, format := range append(formats, []string{"--redact", "--json"}) {
+			args := slices.Concat(words, format, []string{"--provider", "sim:rxe", "--store", store})
+			var errs bytes.Buffer
+			s := streams{in: bytes.NewReader(nil), out: full{}, err: &errs, terminal: terminal, env: func(string) string { return "" }}
+			got := run(context.Background(), s, args)
+			if got != probe.ExitOwn && got != probe.ExitUsage || errs.Len() == 0 {
+				t.Errorf("%v: status %d, and stderr says %q", args, got, &errs)
+			}
+		}
+	}
+}
+
+// The same where the system says it.
+func TestFullDevice(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("NOT CHECKED: /dev/full is Linux's")
+	}
+	for _, format := range []string{"json", "table"} {
+		out, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errs bytes.Buffer
+		cmd := exec.Command(programLink(t), "version", "-o", format)
+		cmd.Stdout, cmd.Stderr = out, &errs
+		err = cmd.Run()
+		out.Close()
+		if cmd.ProcessState.ExitCode() != probe.ExitOwn || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("-o %s: %v, %q", format, err, &errs)
 		}
 	}
 }

@@ -47,19 +47,18 @@ func (a *app) renderOptions(command string) report.Options {
 	return o
 }
 
-// helpOut is where the command-line library writes what is asked of it. It
-// remembers a failure, which the library does not pass on.
-type helpOut struct {
+// stdout is the command's output unless --out names another. It takes nothing after
+// a failed write, and remembers the failure: not all that write pass it on.
+type stdout struct {
 	out    io.Writer
 	failed error
 }
 
-func (h *helpOut) Write(b []byte) (int, error) {
-	n, err := h.out.Write(b)
-	if h.failed == nil {
-		h.failed = err
+func (s *stdout) Write(b []byte) (n int, err error) {
+	if s.failed == nil {
+		n, s.failed = s.out.Write(b)
 	}
-	return n, err
+	return n, s.failed
 }
 
 // complain tells of an error on stderr.
@@ -107,6 +106,9 @@ func (a *app) useColor(tty bool) bool {
 
 // terminal tells whether w is one, and how wide.
 func terminal(w io.Writer) (int, bool) {
+	if s, ok := w.(*stdout); ok {
+		w = s.out
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0, false

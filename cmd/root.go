@@ -37,6 +37,7 @@ type app struct {
 	args     []string
 	exit     int
 
+	stdout    *stdout
 	outPath   string
 	file      *outFile // of --out, once it is open
 	redact    bool
@@ -56,16 +57,17 @@ func Main() int {
 // run is Main over given streams and arguments.
 func run(ctx context.Context, s streams, args []string) int {
 	s.in = &untilDone{ctx: ctx, in: s.in}
-	a := &app{streams: s, args: args}
+	out := &stdout{out: s.out}
+	s.out = out
+	a := &app{streams: s, stdout: out, args: args}
 	root := a.root()
 	root.SetArgs(args)
-	help := &helpOut{out: s.out}
-	root.SetOut(help)
+	root.SetOut(out)
 	root.SetErr(s.err)
 	strictCompletion(root)
 	err := root.ExecuteContext(ctx)
-	if err == nil && help.failed != nil {
-		err = fmt.Errorf("write the help: %w", help.failed)
+	if err == nil || errors.As(err, new(*toldError)) {
+		err = cmp.Or(a.unwritten(), err)
 	}
 	if err != nil {
 		return a.endOut(a.failed(root, err))
@@ -196,11 +198,17 @@ func (a *app) failed(root *cobra.Command, err error) int {
 		}
 		return status
 	}
+	if a.stdout.failed != nil { // no document can tell of it
+		a.complain(err)
+		return status
+	}
 	if wantsJSON(a.args) {
 		d := probe.NewDocument(a.tool(), a.command())
 		d.Error, d.Exit = err.Error(), status
 		a.json, a.format = true, "json"
 		if werr := a.write(d, ""); werr != nil {
+			a.complain(err)
+			a.complain(werr)
 			status = probe.Worst(status, probe.ExitOwn)
 		}
 		return status
@@ -210,6 +218,14 @@ func (a *app) failed(root *cobra.Command, err error) int {
 		fmt.Fprintf(a.err, "rdmaprobe: see %s --help\n", commandOf(root, a.args))
 	}
 	return status
+}
+
+// unwritten is why stdout did not take all of the result, nil when it did.
+func (a *app) unwritten() error {
+	if a.stdout.failed == nil {
+		return nil
+	}
+	return fmt.Errorf("write the result: %w", a.stdout.failed)
 }
 
 // toldError ends a command whose document has already been written.
