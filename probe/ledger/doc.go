@@ -9,14 +9,16 @@
 // next writer closes that line before it writes its own, and a reader skips
 // and counts it. Nothing that stands in a ledger makes a reader fail or panic.
 //
-// A line begins with a header in a fixed order:
+// A line begins with a header in a fixed order, and ends with a checksum:
 //
-//	{"v":1,"kind":"observation","run":"20260102T030405-6f1d0c2b9a83","n":7,"seq":3,"at":"2026-01-02T03:04:05.6Z","body":{...}}
+//	{"v":1,"kind":"observation","run":"20260102T030405-6f1d0c2b9a83","n":7,"seq":3,"at":"2026-01-02T03:04:05.6Z","body":{...},"sum":"1a2b3c4d"}
 //
-// The names and the meaning of the header fields stay the same in all versions,
-// so that an old program can number its runs beside a newer one. Only run
-// records carry one field more, "provider", before the body. Bodies are the
-// business of the caller.
+// The names and the meaning of the header fields and of the sum stay the same in
+// all versions, so that an old program can number its runs beside a newer one.
+// Only run records carry one field more, "provider", before the body. Bodies are
+// the business of the caller. The sum is the CRC-32C of what stands before it. A
+// line whose sum is wrong is none. Lines of programs that wrote no sum are read;
+// damage of them is seen only where it makes them no JSON or no record.
 //
 // Records are ordered by n, the number of the run in its ledger, then by seq.
 // The clock in "at" is for people; it may go back, and no order rests on it.

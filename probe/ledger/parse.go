@@ -22,16 +22,21 @@ type parser struct {
 
 // parse reads line into p.rec. Body aliases line where it can.
 func (p *parser) parse(line []byte) verdict {
-	if p.canonical(line) {
+	head, ok := unsealed(line)
+	switch {
+	case !ok:
+		return bad
+	case p.canonical(head):
 		return good
 	}
 	return p.general(line)
 }
 
-// canonical reads a line as Record.line writes it, without encoding/json: that
-// would take most of the time of a scan. Anything unusual is left to general.
-func (p *parser) canonical(line []byte) bool {
-	c := cursor{rest: line}
+// canonical reads a line as Record.line writes it, up to the body's end, without
+// encoding/json: that would take most of the time of a scan. Anything unusual is
+// left to general.
+func (p *parser) canonical(head []byte) bool {
+	c := cursor{rest: head}
 	v := c.number(`{"v":`)
 	kind := kindOf(c.text(`,"kind":"`))
 	run := c.text(`,"run":"`)
@@ -43,7 +48,7 @@ func (p *parser) canonical(line []byte) bool {
 		provider = c.text(`,"provider":"`)
 	}
 	c.skip(`,"body":`)
-	if c.failed || v != Version || len(c.rest) < 2 || c.rest[len(c.rest)-1] != '}' {
+	if c.failed || v != Version || len(c.rest) == 0 {
 		return false
 	}
 	r := &p.rec
@@ -55,7 +60,7 @@ func (p *parser) canonical(line []byte) bool {
 	}
 	r.At = r.At.UTC()
 	r.V, r.Kind, r.N, r.Seq, r.Provider = int(v), kind, n, seq, string(provider)
-	r.Body = c.rest[: len(c.rest)-1 : len(c.rest)-1]
+	r.Body = c.rest[:len(c.rest):len(c.rest)]
 	return r.usable() && (p.headersOnly || json.Valid(r.Body))
 }
 
@@ -86,7 +91,11 @@ func (p *parser) general(line []byte) verdict {
 // one try, so a line made of nothing but beginnings costs no more than another.
 func (p *parser) salvage(line []byte) (tail []byte, ok bool) {
 	i := bytes.LastIndex(line, []byte(`{"v":`))
-	if i <= 0 || !p.canonical(line[i:]) {
+	if i <= 0 {
+		return nil, false
+	}
+	head, ok := unsealed(line[i:])
+	if !ok || !p.canonical(head) {
 		return nil, false
 	}
 	return line[i:], true

@@ -42,6 +42,9 @@ type Record struct {
 	Body     json.RawMessage `json:"body"`
 }
 
+// Encode is the record as the line that a ledger has, newline included.
+func (r *Record) Encode() ([]byte, error) { return r.line(r.Body) }
+
 // line encodes r with body in place of r.Body, newline included. Field order
 // and spelling are what canonical in parse.go reads.
 func (r *Record) line(body any) ([]byte, error) {
@@ -53,8 +56,8 @@ func (r *Record) line(body any) ([]byte, error) {
 		return nil, fmt.Errorf("encode %s record: %w", r.Kind, err)
 	}
 	line := b.Bytes()
-	line[len(line)-1] = '}' // in place of the encoder's newline
-	line = append(line, '\n')
+	line = line[:len(line)-1] // the encoder's newline
+	line = append(appendSeal(line, line), '\n')
 	if len(line) > MaxLine {
 		return nil, fmt.Errorf("encode %s record of %d bytes: %w", r.Kind, len(line), ErrTooLong)
 	}

@@ -186,11 +186,11 @@ func (m maker) ledger(p Parts) error {
 			}
 			rec.Provider = m.v.text(rec.Provider)
 		}
-		line, err := json.Marshal(&rec)
+		line, err := rec.Encode()
 		if err != nil {
 			return err
 		}
-		out.Write(append(line, '\n'))
+		out.Write(line)
 	}
 	if g.LeftOut > 0 {
 		m.b.LeaveOut("of the evidence file", fmt.Sprintf("%d runs: of other machines, or too old to fit", g.LeftOut))
