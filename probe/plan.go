@@ -97,7 +97,7 @@ func (dr *deviceRun) condition(row *tableRow) string {
 // the system's own tool, when it was asked for.
 func (r *run) streamBound() time.Duration {
 	n := time.Duration(1 + len(r.doc.Devices))
-	bound := r.opts.Timeout + n*(r.bound()+r.childSpec().Lap())
+	bound := r.opts.Timeout + n*(r.bound()+r.childSpec().Lap()) + r.storeBound(0)
 	if r.opts.Verify {
 		bound += hostfacts.RunLimit + time.Second // it may have to be killed
 	}
@@ -136,7 +136,8 @@ func (r *run) peerBound(words []string) time.Duration {
 
 // planBound is how long a run can take at most: the listing, then Thunderbolt
 // devices one after the other and all others side by side, each waiting for its
-// lock, for every one of its children, and for the other host where there is one.
+// lock, for every one of its children, and for the other host where there is one;
+// and the ledger.
 func (r *run) planBound(words []string) time.Duration {
 	children := len(words)
 	if r.opts.PeerDevice != "" {
@@ -153,8 +154,14 @@ func (r *run) planBound(words []string) time.Duration {
 			rest++
 		}
 	}
+	intents := 0
+	for _, w := range words {
+		if row, _ := rowOf(w); row.class >= ClassCreate {
+			intents += careful + rest
+		}
+	}
 	waves := (rest + r.parallel(words) - 1) / r.parallel(words)
-	bound := r.bound() + time.Duration(max(careful, waves))*one
+	bound := r.bound() + time.Duration(max(careful, waves))*one + r.storeBound(intents)
 	if r.lookFirst(words) {
 		bound += factsLimit
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -19,8 +20,10 @@ type recorder struct {
 	mu   sync.Mutex
 	doc  *Document
 	run  *ledger.Run
+	keep *storeTime        // of that; nil: no limit
 	seq  int64             // without a ledger
 	err  error             // the first failure to write
+	lost int               // rows that were seen and not kept
 	tell func(Observation) // of every row that is kept, as it comes; may be nil
 }
 
@@ -77,10 +80,35 @@ func (r *recorder) write(o Observation) int64 {
 		r.seq++
 		return r.seq
 	}
-	seq, err := r.run.Append(ledger.KindObservation, o)
+	seq, err := r.append(ledger.KindObservation, o)
+	if err != nil {
+		r.lost++
+	}
 	r.failed(err)
 	r.seq = max(r.seq, seq)
 	return seq
+}
+
+// append adds a record to the ledger, in the time that there is for it.
+func (r *recorder) append(kind string, body any) (int64, error) {
+	b, err := json.Marshal(body) // the write may outlive this call
+	if err != nil {
+		return 0, err
+	}
+	more := time.Duration(0)
+	if kind == ledger.KindIntent {
+		more = intentLimit
+	}
+	seq := make(chan int64, 1)
+	err = r.keep.do(more, func() error {
+		n, err := r.run.Append(kind, json.RawMessage(b))
+		seq <- n
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return <-seq, nil
 }
 
 // number gives the rows that are in no ledger numbers after all others, so that
@@ -102,7 +130,7 @@ func (r *recorder) keepDevice(d Device) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.run != nil {
-		_, err := r.run.Append(ledger.KindDevice, d)
+		_, err := r.append(ledger.KindDevice, d)
 		r.failed(err)
 	}
 }
@@ -112,7 +140,7 @@ func (r *recorder) intent(b intentBody) error {
 	if r.run == nil {
 		return nil
 	}
-	_, err := r.run.Intent(b)
+	_, err := r.append(ledger.KindIntent, b)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failed(err)

@@ -82,7 +82,7 @@ func (r *run) prepare() error {
 // profile.
 func newAsker(ctx context.Context, o *Options) (*run, error) {
 	r := &run{opts: o, ctx: ctx, started: time.Now(), past: newHistory()}
-	r.doc, r.tell = NewDocument(o.Tool, o.Command), o.OnObservation
+	r.doc, r.tell, r.keep = NewDocument(o.Tool, o.Command), o.OnObservation, newStoreTime()
 	if !mainCalled.Load() {
 		return r, r.fail(ErrNoMain)
 	}
@@ -204,6 +204,7 @@ func (r *run) finish(command string) (*Document, error) {
 	}
 	if r.err != nil {
 		r.fail(r.err)
+		r.note(count(r.lost, "row") + " of this run could not be kept in the ledger")
 	}
 	r.doc.Exit = r.exit.code()
 	if err := r.end(); err != nil && r.doc.Error == "" {

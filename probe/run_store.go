@@ -1,8 +1,10 @@
 package probe
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -40,12 +42,19 @@ func (r *run) readStore() (unread, err error) {
 	}
 	r.path = path
 	r.past.path, r.past.provider = path, r.ledgerProvider()
-	stats, err := r.past.read(func(run string) bool { return ledger.RunLive(path, run) })
+	past, read := r.past, make(chan ledger.Stats, 1) // which a read that hangs keeps
+	err = r.keep.do(0, func() error {
+		stats, err := past.read(func(run string) bool { return ledger.RunLive(path, run) })
+		read <- stats
+		return err
+	})
 	var foreign *ledger.ForeignError
 	if errors.As(err, &foreign) || errors.Is(err, ledger.ErrNotLedger) {
 		return nil, r.wrongStore(err)
 	}
-	r.noteDamage(stats)
+	if !errors.Is(err, errStoreSlow) {
+		r.noteDamage(<-read)
+	}
 	return err, nil
 }
 
@@ -72,7 +81,12 @@ func (r *run) createStore() error {
 	if r.path == "" {
 		return nil
 	}
-	store, err := ledger.Open(r.path, r.ledgerProvider())
+	path, provider, opened := r.path, r.ledgerProvider(), make(chan *ledger.Store, 1)
+	err := r.keep.do(0, func() error {
+		store, err := ledger.OpenWithin(r.keep.ctx, path, provider)
+		opened <- store
+		return err
+	})
 	var foreign *ledger.ForeignError
 	switch {
 	case errors.As(err, &foreign), errors.Is(err, ledger.ErrNotLedger):
@@ -82,7 +96,7 @@ func (r *run) createStore() error {
 		r.onlyRead(notKept, err)
 		return nil
 	}
-	r.store = store
+	r.store = <-opened
 	return nil
 }
 
@@ -102,16 +116,26 @@ func (r *run) begin() {
 	if r.store == nil {
 		return
 	}
-	lr, err := r.store.Begin(func(lr *ledger.Run) any {
-		info := r.doc.Run
-		info.ID, info.Seq = lr.ID, lr.N
-		return runBody{Tool: r.doc.Tool, Run: info, Provider: r.doc.Provider, Host: r.facts}
-	})
+	store, begun := r.store, make(chan *ledger.Run, 1)
 	r.store = nil
+	body := runBody{Tool: r.doc.Tool, Run: r.doc.Run, Provider: r.doc.Provider}
+	body.Provider.Library.Symbols = maps.Clone(body.Provider.Library.Symbols)
+	facts, err := json.Marshal(r.facts) // a copy: see storeTime.do
+	if err == nil {
+		err = r.keep.do(0, func() error {
+			lr, err := store.Begin(func(lr *ledger.Run) any {
+				body.Run.ID, body.Run.Seq, body.Host = lr.ID, lr.N, json.RawMessage(facts)
+				return body
+			})
+			begun <- lr
+			return err
+		})
+	}
 	if err != nil {
 		r.onlyRead(notKept, err)
 		return
 	}
+	lr := <-begun
 	r.run = lr
 	r.doc.Run.ID, r.doc.Run.Seq = lr.ID, lr.N
 	for _, d := range r.listed {
@@ -138,7 +162,8 @@ func (r *run) end() error {
 	case r.run == nil:
 		return nil
 	case r.err != nil:
-		return r.run.Close()
+		return r.keep.last(r.run.Close)
 	}
-	return r.run.End(endBody{Exit: r.doc.Exit, DurationNS: r.doc.Run.DurationNS})
+	body := endBody{Exit: r.doc.Exit, DurationNS: r.doc.Run.DurationNS}
+	return r.keep.do(intentLimit, func() error { return r.run.End(body) })
 }

@@ -109,6 +109,7 @@ func (s *server) session(c *peer.Conn, h peer.Hello) {
 		return
 	}
 	defer s.leave(ses)
+	s.keep.renew()
 	err := ses.run()
 	s.forget()
 	switch {

@@ -14,16 +14,19 @@ import (
 
 // lockWait is how long a writer waits for the others. They hold the lock for
 // one write, or for one Prune.
-const lockWait = 10 * time.Second
+const lockWait = 8 * time.Second
 
-// lockWriters takes the writers' lock of the ledger at path.
-func lockWriters(path string, in *invoker) (unlock func(), err error) {
+// lockWriters takes the writers' lock of the ledger at path, while ctx lasts.
+func lockWriters(ctx context.Context, path string, in *invoker) (unlock func(), err error) {
 	name := path + ".lock"
-	l, err := hold(name, lockWait)
+	l, err := hold(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err = ensure(name, in); err == nil {
-			l, err = hold(name, lockWait)
+			l, err = hold(ctx, name)
 		}
+	}
+	if err == nil && ctx.Err() != nil { // nobody waits any more for what would be written
+		err = errors.Join(ErrBusy, l.Unlock())
 	}
 	if isSymlink(err) {
 		err = errSymlink
@@ -38,15 +41,15 @@ func lockWriters(path string, in *invoker) (unlock func(), err error) {
 }
 
 // hold takes an exclusive lock on an existing file, or fails with ErrBusy.
-func hold(name string, wait time.Duration) (*flock.Flock, error) {
+func hold(ctx context.Context, name string) (*flock.Flock, error) {
 	l := flock.New(name, flock.SetFlag(os.O_RDWR|noFollow|noWait))
 	if ok, err := l.TryLock(); ok || err != nil {
 		return l, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	_, err := l.TryLockContext(ctx, time.Millisecond)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = ErrBusy
 	}
 	return l, err

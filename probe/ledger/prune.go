@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ func Prune(path string, keep func(*Record) bool) (Pruning, error) {
 		return Pruning{}, err
 	}
 	in := currentInvoker()
-	unlock, err := lockWriters(abs, in)
+	unlock, err := lockWriters(context.Background(), abs, in)
 	if err != nil {
 		return Pruning{}, err
 	}

@@ -29,7 +29,7 @@ type Run struct {
 // the next number and writes its run record with body, which is anything that
 // encoding/json encodes, or a func(*Run) any that makes it of the run's id and number.
 func (s *Store) Begin(body any) (*Run, error) {
-	unlock, err := lockWriters(s.path, s.invoker)
+	unlock, err := lockWriters(s.ctx, s.path, s.invoker)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (r *Run) begin(body any) error {
 	if _, err := ensure(name, s.invoker); err != nil {
 		return notWritable("create", name, err)
 	}
-	if r.lock, err = hold(name, lockWait); err != nil {
+	if r.lock, err = hold(s.ctx, name); err != nil {
 		return notWritable("lock", name, err)
 	}
 	return r.writeLocked(line)
@@ -158,7 +158,7 @@ func (r *Run) encode(kind string, at time.Time, body any) ([]byte, error) {
 }
 
 func (r *Run) write(line []byte) error {
-	unlock, err := lockWriters(r.store.path, r.store.invoker)
+	unlock, err := lockWriters(r.store.ctx, r.store.path, r.store.invoker)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 // Store is a ledger that may be written to. It is safe for concurrent use and
 // holds nothing open, so it needs no closing.
 type Store struct {
+	ctx      context.Context // while it lasts the ledger may be written to
 	path     string
 	provider string
 	invoker  *invoker
@@ -31,10 +33,16 @@ type Store struct {
 // 0600; a symbolic link is refused. The errors are a StoreError, a ForeignError
 // when the ledger belongs to another provider, or match ErrNotLedger.
 func Open(path, provider string) (*Store, error) {
-	return open(path, provider, currentInvoker())
+	return OpenWithin(context.Background(), path, provider)
 }
 
-func open(path, provider string, in *invoker) (*Store, error) {
+// OpenWithin is Open for one who stops waiting when ctx ends: what then still waits
+// for other writers writes nothing any more.
+func OpenWithin(ctx context.Context, path, provider string) (*Store, error) {
+	return open(ctx, path, provider, currentInvoker())
+}
+
+func open(ctx context.Context, path, provider string, in *invoker) (*Store, error) {
 	if !validProvider(provider) {
 		return nil, fmt.Errorf("open ledger: %q is no provider", provider)
 	}
@@ -42,7 +50,7 @@ func open(path, provider string, in *invoker) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	s := &Store{path: abs, provider: provider, invoker: in, now: time.Now}
+	s := &Store{ctx: ctx, path: abs, provider: provider, invoker: in, now: time.Now}
 	home, _ := DefaultPath(native) // without a home folder there is nothing to protect
 	if provider != native && samePlace(abs, home) {
 		return nil, &ForeignError{Path: abs, Want: provider, Found: native}
@@ -50,7 +58,7 @@ func open(path, provider string, in *invoker) (*Store, error) {
 	if err := makeFolders(filepath.Dir(abs), s.invoker); err != nil {
 		return nil, err
 	}
-	unlock, err := lockWriters(abs, s.invoker)
+	unlock, err := lockWriters(ctx, abs, s.invoker)
 	if err != nil {
 		return nil, err
 	}

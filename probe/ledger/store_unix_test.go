@@ -3,6 +3,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -213,7 +214,7 @@ func TestRootWorksForInvoker(t *testing.T) {
 	}
 	for folder, uid := range map[string]int{home: nobody, filepath.Join(dir, "var"): 0} {
 		path := filepath.Join(folder, "a", "b", "evidence.jsonl")
-		s, err := open(path, native, in)
+		s, err := open(t.Context(), path, native, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +234,7 @@ func TestRootWorksForInvoker(t *testing.T) {
 	if err := os.Link(filepath.Join(home, "a", "b", "evidence.jsonl"), second); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open(second, native, in); !errors.Is(err, errLinked) {
+	if _, err := open(t.Context(), second, native, in); !errors.Is(err, errLinked) {
 		t.Errorf("a file with two names: %v", err)
 	}
 }
@@ -256,12 +257,14 @@ func TestFoldersStayBelowTheirBase(t *testing.T) {
 func TestBusy(t *testing.T) {
 	path := ledgerPath(t)
 	s := mustOpen(t, path)
-	unlock, err := lockWriters(s.path, nil)
+	unlock, err := lockWriters(t.Context(), s.path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if _, err := hold(path+".lock", time.Millisecond); !errors.Is(err, ErrBusy) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := hold(ctx, path+".lock"); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v", err)
 	}
 }
