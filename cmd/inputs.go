@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 
 	"rdmaprobe/probe"
 	"rdmaprobe/probe/ledger"
+	"rdmaprobe/probe/place"
 	"rdmaprobe/report"
 )
 
@@ -24,37 +23,21 @@ const stdinFile = "/dev/stdin"
 
 func isStdin(name string) bool { return name == stdinName || name == stdinFile }
 
-// openInput opens a file for reading. Anything but a regular file is refused
-// before it is opened: opening a pipe may wait for ever, and opening a device may
-// do something. It is looked at again once it is open, for the name may have been
-// given to something else meanwhile. Stdin may be anything.
-func openInput(name string) (*os.File, error) {
-	flags := os.O_RDONLY
-	if name != stdinFile {
-		info, err := os.Stat(name)
-		if err != nil {
-			return nil, &probe.UsageError{Text: strings.Replace(err.Error(), "stat ", "open ", 1)}
-		}
-		if !info.Mode().IsRegular() {
-			return nil, notRegular(name)
-		}
-		if runtime.GOOS != "windows" {
-			flags |= syscall.O_NONBLOCK
-		}
+// openInput opens a file for reading, which has to be a regular one. Stdin may be
+// anything.
+func openInput(name string) (f *os.File, err error) {
+	if name == stdinFile {
+		f, err = os.Open(name)
+	} else {
+		f, err = place.Open(name)
 	}
-	f, err := os.OpenFile(name, flags, 0)
-	if err != nil {
-		return nil, &probe.UsageError{Text: err.Error()}
-	}
-	if info, err := f.Stat(); name != stdinFile && (err != nil || !info.Mode().IsRegular()) {
-		f.Close()
-		return nil, notRegular(name)
+	switch {
+	case errors.Is(err, place.ErrNotRegular):
+		return nil, &probe.UsageError{Text: name + " is not a regular file"}
+	case err != nil:
+		return nil, &probe.UsageError{Text: strings.Replace(err.Error(), "stat ", "open ", 1)}
 	}
 	return f, nil
-}
-
-func notRegular(name string) error {
-	return &probe.UsageError{Text: name + " is not a regular file"}
 }
 
 // readInputs reads documents and ledgers. A file that cannot be read or

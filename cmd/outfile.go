@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"rdmaprobe/probe"
+	"rdmaprobe/probe/place"
 	"rdmaprobe/report"
 )
 
@@ -37,8 +38,9 @@ func openOut(path string) (*outFile, error) { return openFile("--out", path, 0o6
 // where the result could not be written. An old file may keep its mode.
 func openFile(flag, path string, mode fs.FileMode, keepMode bool) (*outFile, error) {
 	asked := path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	path, err := place.Writable(asked)
+	if err != nil {
+		return nil, cannotOpen(flag, asked, err)
 	}
 	old, err := os.Stat(path)
 	switch {
@@ -148,12 +150,24 @@ func (o *outFile) commit() error {
 		return nil
 	}
 	if err == nil {
+		err = o.stays()
+	}
+	if err == nil {
 		err = o.land()
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", o.path, bare(err))
 	}
 	return syncFolder(filepath.Dir(o.path))
+}
+
+// stays tells whether the path leads where it led when the file was prepared.
+func (o *outFile) stays() error {
+	path, err := place.Writable(o.path)
+	if err == nil && path != o.path {
+		err = errors.New("somebody has put a symbolic link into its path")
+	}
+	return err
 }
 
 // land is commit's way of a whole file into its place.

@@ -1,13 +1,19 @@
 package cmd
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+	"rdmaprobe/probe"
 )
 
 // needNameless skips where the file system of a folder has no files without names.
@@ -81,5 +87,65 @@ func TestKilledLeavesNoFile(t *testing.T) {
 		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 			t.Errorf("killed after %v: left in the folder: %v, %v", wait, names, err)
 		}
+	}
+}
+
+// The file of --out and of --bundle takes no other user's link for its place, nor
+// their file, in a folder that everybody can write to: not even root's run does.
+func TestOutFileOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("NOT CHECKED: only root can give files to another user")
+	}
+	const other = 12345
+	shared, victim := filepath.Join(t.TempDir(), "shared"), filepath.Join(t.TempDir(), "victim")
+	link, file, folder := filepath.Join(shared, "link"), filepath.Join(shared, "file"), filepath.Join(shared, "folder")
+	for _, err := range []error{
+		os.Mkdir(shared, 0o700), os.Chmod(shared, os.ModeSticky|0o777), os.WriteFile(victim, []byte("precious"), 0o600),
+		os.Symlink(victim, link), os.Lchown(link, other, other), os.WriteFile(file, nil, 0o666), os.Chown(file, other, other),
+		os.Symlink(filepath.Dir(victim), folder), os.Lchown(folder, other, other),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{link, file, filepath.Join(folder, "victim"), filepath.Join(folder, "new")} {
+		for _, args := range [][]string{{"version", "--out", path}, {"report", "--provider", "sim:rxe", "--store", "none", "--bundle", path}} {
+			var errs bytes.Buffer
+			s := streams{in: &bytes.Buffer{}, out: io.Discard, err: &errs, terminal: terminal, env: func(string) string { return "" }}
+			if got := run(context.Background(), s, args); got != probe.ExitUsage || !strings.Contains(errs.String(), "of another user (uid 12345)") {
+				t.Errorf("%v: status %d, %q", args, got, &errs)
+			}
+		}
+	}
+	if b, err := os.ReadFile(victim); err != nil || string(b) != "precious" {
+		t.Errorf("the victim has %q, %v", b, err)
+	}
+	if names, err := os.ReadDir(filepath.Dir(victim)); err != nil || len(names) != 1 {
+		t.Errorf("beside the victim: %v, %v", names, err)
+	}
+}
+
+// A link that appears while the command works is not followed either.
+func TestOutFileWhosePathChanges(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "folder", "result")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o, err := openOut(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Write([]byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(filepath.Dir(path), filepath.Join(dir, "moved")), os.Symlink("moved", filepath.Dir(path))); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.commit(); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it was written")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode"
+
+	"rdmaprobe/probe/place"
 )
 
 // Errors to test for with errors.Is.
@@ -29,7 +31,7 @@ var (
 // Reasons of a StoreError that no errno stands for.
 var (
 	errSymlink    = errors.New("is a symbolic link")
-	errNotRegular = errors.New("is not a regular file")
+	errNotRegular = place.ErrNotRegular
 	errNotFolder  = errors.New("is not a folder")
 	errLinked     = errors.New("has a second name (hard link)")
 	errReplaced   = errors.New("was removed or replaced while the run was writing")

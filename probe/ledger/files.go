@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"rdmaprobe/probe/place"
 )
 
 // owner is the user to whom new files go. The zero value changes nothing.
@@ -137,6 +139,21 @@ func ensure(path string, in *invoker) (created bool, err error) {
 	return true, f.Close()
 }
 
+// ours tells whether the ledger at path, its lock and the folder of its runs lie
+// where no other user has put a link or a file of theirs.
+func ours(path string) error {
+	for _, name := range []string{path, path + ".lock", runsFolder(path)} {
+		_, err := place.Writable(name)
+		if err == nil {
+			err = place.Folder(name)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return notWritable("open", name, err)
+		}
+	}
+	return nil
+}
+
 // openToAppend opens the ledger itself for reading and appending, and makes
 // sure that it is a plain file under its own name.
 func openToAppend(path string) (*os.File, error) {
@@ -179,17 +196,5 @@ func plain(f *os.File, path string) error {
 
 // openToRead opens a ledger for Scan. Links are followed: reading does no harm.
 func openToRead(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return place.Open(path)
 }

@@ -35,6 +35,9 @@ func Prune(path string, keep func(*Record) bool) (Pruning, error) {
 	if info, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return Pruning{}, nil
 	}
+	if err := ours(abs); err != nil {
+		return Pruning{}, err
+	}
 	if err := prunable(abs); err != nil { // before the lock: it leaves a file
 		return Pruning{}, err
 	}

@@ -29,6 +29,9 @@ type Run struct {
 // the next number and writes its run record with body, which is anything that
 // encoding/json encodes, or a func(*Run) any that makes it of the run's id and number.
 func (s *Store) Begin(body any) (*Run, error) {
+	if err := ours(s.path); err != nil {
+		return nil, err
+	}
 	unlock, err := lockWriters(s.ctx, s.path, s.invoker)
 	if err != nil {
 		return nil, err

@@ -110,6 +110,7 @@ func (s *scanner) run(f func(line []byte, rec *Record, v verdict) error) error {
 		if err == nil {
 			v = s.parse(line)
 		}
+		s.found = s.found || v != bad
 		switch v {
 		case good:
 			s.Records++
@@ -127,7 +128,7 @@ func (s *scanner) run(f func(line []byte, rec *Record, v verdict) error) error {
 		}
 		if tail, ok := s.salvage(line); ok {
 			s.Records++
-			s.TornTail = false
+			s.found, s.TornTail = true, false
 			if err := f(tail, &s.rec, good); err != nil {
 				return err
 			}
@@ -143,12 +144,20 @@ type lines struct {
 	err        error // what the reader ended with
 	offset     int64 // bytes up to and with the last newline that was passed
 	unfinished bool  // the line that next returned has no newline
+	found      bool  // a record, so that more than maxAlien is read
 }
+
+// maxAlien is how much is read of a file that has no record. What never ends, as
+// /proc/kcore, is then no ledger.
+const maxAlien = 64 << 20
 
 // next returns the next line without its newline, valid until the next call.
 // The error is io.EOF, ErrTooLong for a line that was passed over, or the reader's.
 func (l *lines) next() ([]byte, error) {
 	from := l.start
+	if !l.found && l.offset > maxAlien {
+		return nil, ErrNotLedger
+	}
 	for {
 		if i := bytes.IndexByte(l.buf[from:l.end], '\n'); i >= 0 {
 			line := l.buf[l.start : from+i]
@@ -189,6 +198,9 @@ func (l *lines) pass() error {
 		}
 		l.offset += int64(l.end - l.start)
 		l.start, l.end = 0, 0
+		if !l.found && l.offset > maxAlien {
+			return ErrNotLedger
+		}
 		if l.err != nil {
 			l.unfinished = true
 			return ErrTooLong

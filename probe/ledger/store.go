@@ -55,6 +55,9 @@ func open(ctx context.Context, path, provider string, in *invoker) (*Store, erro
 	if provider != native && samePlace(abs, home) {
 		return nil, &ForeignError{Path: abs, Want: provider, Found: native}
 	}
+	if err := ours(abs); err != nil { // before there is anything
+		return nil, err
+	}
 	if err := makeFolders(filepath.Dir(abs), s.invoker); err != nil {
 		return nil, err
 	}
