@@ -23,6 +23,7 @@ type attempt struct {
 	read    int // how many devices the child is done with
 	listed  []listedDevice
 	library *Library
+	changed []lostDevice // devices that were others at the end of the child
 	last    callMessage
 	open    bool           // the child began last's row, and has not finished it
 	which   func(*attempt) // answers a child that asks what to read; nil once it has, or where none asks
@@ -42,6 +43,8 @@ func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock)
 	}
 	spec.Renews = a.renews
 	a.result, err = guard.Run(ctx, spec, a.take)
+	r.learn(a.devices)
+	a.disown()
 	if a.result.Stopped {
 		r.note(fmt.Sprintf("the child for %s (pid %d) was found stopped (SIGSTOP) when it had to end, and was continued", taskOf(q), a.result.PID))
 	}
@@ -104,6 +107,11 @@ func (a *attempt) take(m guard.Message) {
 		var d Device
 		if json.Unmarshal(m.Body, &d) == nil && len(a.devices) < maxRows {
 			a.devices = append(a.devices, d)
+		}
+	case msgChanged:
+		var e lostDevice
+		if json.Unmarshal(m.Body, &e) == nil && len(a.changed) < maxRows {
+			a.changed = append(a.changed, e)
 		}
 	case msgListed:
 		_ = json.Unmarshal(m.Body, &a.listed)

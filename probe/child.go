@@ -94,14 +94,11 @@ func (s *session) probeOne(row *tableRow, load func() (*rdma.Library, error)) er
 		return nil
 	}
 	devices, _ := named(l.Devices())
-	for _, d := range devices {
-		if d.Name == s.req.Device {
-			s.dev = d
-			row.run(s)
-			return free(l)
-		}
+	if s.dev, s.lost = s.find(devices, s.req.Device); s.lost != nil {
+		s.skip(Precondition, s.lost.Error(), s.req.Port, append([]string{"dev.open"}, row.ids(s.req)...)...)
+	} else {
+		row.run(s)
 	}
-	s.skip(Precondition, noLongerListed, s.req.Port, append([]string{"dev.open"}, row.ids(s.req)...)...)
 	return free(l)
 }
 

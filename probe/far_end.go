@@ -1,7 +1,7 @@
 package probe
 
 import (
-	"fmt"
+	"errors"
 
 	"rdmaprobe/rdma"
 )
@@ -37,22 +37,26 @@ func (s *session) farEnd(near *wireEnd) (*wireEnd, error) {
 
 // openOther opens another listed device.
 func (s *session) openOther(name string) (rdma.RDMAContext, error) {
-	devices, err := rdma.Devices()
+	all, err := rdma.Devices()
 	if err != nil {
 		return 0, err
 	}
-	for _, d := range devices {
-		if d.Name != name {
-			continue
-		}
-		ctx, err := d.Open()
-		if err != nil {
-			return 0, err
-		}
-		s.push("ibv_close_device", func() (int, error) { return rdma.IbvCloseDevice(ctx) })
-		return ctx, nil
+	devices, _ := named(all)
+	d, lost := s.find(devices, name)
+	if lost != nil {
+		s.lost = lost
+		return 0, lost
 	}
-	return 0, fmt.Errorf("no device %s is listed", name)
+	ctx, err := d.Open()
+	if err != nil {
+		return 0, err
+	}
+	s.push("ibv_close_device", func() (int, error) { return rdma.IbvCloseDevice(ctx) })
+	guid := s.guid // of the near device
+	err = s.opened(ctx, name)
+	s.guid = guid
+	errors.As(err, &s.lost)
+	return ctx, err
 }
 
 // farQP makes a queue pair in INIT with its memory.

@@ -82,6 +82,23 @@ var deviceCases = []findingCase{
 	{"mtu_mismatch", "larger there", linuxScene, func(s scene) { s.peer(PeerFacts{ActiveMTU: 4096}) }, is("mtu_mismatch", "warning", "mlx5_0")},
 	{"mtu_mismatch", "the same", linuxScene, func(s scene) { s.peer(PeerFacts{ActiveMTU: 1024}) }, nil},
 	{"mtu_mismatch", "not announced", linuxScene, func(s scene) { s.peer(PeerFacts{Host: "node-b"}) }, nil},
+	{"device_changed", "another GUID", linuxScene, func(s scene) {
+		e := lostDevice{Event: identityChanged, Device: "mlx5_0", What: "node GUID", Was: "0000:5eff:fe00:5301", Is: "0000:5eff:fe00:5302"}
+		s.fail("mlx5_0", "mr.register", Precondition, 0).Data = e.data()
+	}, is("device_changed", "error", "mlx5_0")},
+	{"device_changed", "another precondition", linuxScene, func(s scene) { s.fail("mlx5_0", "mr.register", Precondition, 0) }, nil},
+	{"device_changed", "it is gone", linuxScene, func(s scene) {
+		e := lostDevice{Event: identityVanished, Device: "mlx5_0"}
+		s.fail("mlx5_0", "mr.register", Precondition, 0).Data = e.data()
+	}, is("device_vanished", "error", "mlx5_0")},
+	{"device_vanished", "renamed", linuxScene, func(s scene) {
+		e := lostDevice{Event: identityVanished, Device: "mlx5_0", Now: "mlx5_9"}
+		s.fail("mlx5_0", "mr.register", Precondition, 0).Data = e.data()
+	}, is("device_vanished", "error", "mlx5_0")},
+	{"device_vanished", "another has its name", linuxScene, func(s scene) {
+		e := lostDevice{Event: identityChanged, Device: "mlx5_0", What: "node", Was: "uverbs0", Is: "uverbs1"}
+		s.fail("mlx5_0", "mr.register", Precondition, 0).Data = e.data()
+	}, is("device_changed", "error", "mlx5_0")},
 	{"transport_needs_rdma_cm", "iWARP", linuxScene, func(s scene) { s.dev("mlx5_0").Transport = "iwarp" }, is("transport_needs_rdma_cm", "info", "mlx5_0")},
 	{"transport_needs_rdma_cm", "RoCE", linuxScene, func(s scene) {}, nil},
 }

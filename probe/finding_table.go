@@ -60,6 +60,8 @@ var findingRules = []findingRule{
 	{"gid_stale", SeverityWarning, scopeDevice, gidStale, checkDevices},
 	{"gid_type_mismatch", SeverityError, scopeDevice, gidTypeMismatch, checkPingpong},
 	{"mtu_mismatch", SeverityWarning, scopeDevice, mtuMismatch, checkDevices + ", on both machines"},
+	{"device_changed", SeverityError, scopeDevice, deviceChanged, checkDevices},
+	{"device_vanished", SeverityError, scopeDevice, deviceVanished, checkDevices},
 	{"transport_needs_rdma_cm", SeverityInfo, scopeDevice, transportNeedsRDMACM, checkDevices},
 
 	// What a probe ran into.

@@ -72,6 +72,24 @@ var devicePages = []findingPage{
 		sources:   []string{"https://github.com/autoscriptlabs/nccl-mesh-plugin/pull/12"},
 	},
 	{
+		code: "device_changed",
+		meaning: "The device that has the name now is not the one that the run listed: devices were renamed, or were numbered anew, while the run went on. " +
+			"What it answers would be filed under the GUID of the other one, so that nothing was asked of it, or nothing of what it said is believed.",
+		concluded: "From the node GUID that the listing told and the one that the open device told first in the run, which every child compares before it creates anything and once more at its end. " +
+			"Where the GUID is zero, or another device has the same, the kernel's node (uverbs0) is compared.",
+		do:      "Let whatever renames or adds devices come to its end (udev, a driver that is loaded, virtual functions that are made), then run the command again.",
+		verify:  "`rdmaprobe devices` shows each name with its GUID, and the same command no longer finds another one.",
+		sources: []string{"https://github.com/linux-rdma/rdma-core/blob/master/Documentation/udev.md", "https://man7.org/linux/man-pages/man8/rdma-dev.8.html"},
+	},
+	{
+		code:      "device_vanished",
+		meaning:   "A device that the run listed was no longer listed when one of its probes began. What was seen before stays; what was not tried is unknown.",
+		concluded: "From the list of the child that was to probe it. Where a device with its GUID is listed under another name, it was renamed, and the message names it.",
+		do:        "Look at the kernel log for a driver that was unloaded, a function that was removed or an adapter that was reset. After a renaming use the new name.",
+		verify:    "`rdmaprobe devices` lists the device.",
+		sources:   []string{"https://man7.org/linux/man-pages/man8/rdma-dev.8.html"},
+	},
+	{
 		code:      "transport_needs_rdma_cm",
 		meaning:   "On iWARP a queue pair is connected by the RDMA connection manager only. A plain transition to RTR is answered with an error that says nothing about what the device can do.",
 		concluded: "From the device's transport. Transitions and data are not attempted; creation is.",

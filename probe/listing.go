@@ -63,6 +63,7 @@ func (r *run) takeListing(a *attempt) {
 	if r.doc.Provider.Library.Symbols == nil {
 		r.doc.Provider.Library.Symbols = map[string]bool{}
 	}
+	r.sight(a.listed)
 	for _, l := range a.listed {
 		r.doc.Devices = append(r.doc.Devices, Device{
 			Name: l.Name, NodeGUID: l.NodeGUID, Transport: l.Transport, NodeType: l.NodeType, Listed: true, Ports: []Port{},

@@ -51,6 +51,7 @@ func describeListed(d rdma.Device) listedDevice {
 		Transport: rdma.TransportName(rdma.IbvDeviceTransport(d.Handle)),
 		NodeType:  rdma.NodeTypeName(rdma.IbvDeviceNodeType(d.Handle)),
 	}
+	ld.Node = strings.ToValidUTF8(rdma.IbvDeviceNode(d.Handle), "\ufffd")
 	if g, err := rdma.IbvGetDeviceGUID(d.Handle); err == nil {
 		ld.NodeGUID = guidText(g)
 	}
@@ -143,13 +144,12 @@ func (s *session) streamDevices(devices []rdma.Device, listed bool) {
 		if !s.lap() && (i > 0 || listed) {
 			return
 		}
-		s.device, s.ctx, s.noAttr, s.slowest = name, 0, "", 0
+		s.device, s.ctx, s.noAttr, s.guid, s.slowest = name, 0, "", "", 0
 		s.failed = map[string]bool{}
-		if at := slices.IndexFunc(devices, func(d rdma.Device) bool { return d.Name == name }); at >= 0 {
-			s.dev = devices[at]
-			s.readDevice(s.req.DeviceAddresses[name])
+		if s.dev, s.lost = s.find(devices, name); s.lost != nil {
+			s.skip(Precondition, s.lost.Error(), 0, readIDs...)
 		} else {
-			s.skip(Precondition, noLongerListed, 0, readIDs...)
+			s.readDevice(s.req.DeviceAddresses[name])
 		}
 		if why, _ := s.ended(); why == Interrupted { // by whoever asked for it: that is not the device's end
 			return
@@ -167,8 +167,6 @@ func (s *session) lap() bool {
 	_ = s.child.Send(msgLap, nil)
 	return true
 }
-
-const noLongerListed = "the device is no longer listed"
 
 // readDevice is the read class of one device in one go: open, attributes, ports
 // and GID tables.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -60,6 +61,7 @@ func (s *session) queryDevice(d *Device) int {
 	}
 	d.Attr = deviceAttr(&a)
 	d.NodeGUID = guidText(hostGUID(a.NodeGUID))
+	s.guid = cmp.Or(s.guid, d.NodeGUID)      // the first one is what the end is compared with
 	return min(int(a.PhysPortCnt), maxPorts) // the attributes show how many it claims
 }
 

@@ -12,16 +12,18 @@ type request struct {
 	Library string          `json:"library,omitempty"` // native: what to load, "" is the system's
 	Profile json.RawMessage `json:"profile,omitempty"` // simulated: the machine to play
 
-	Device      string   `json:"device,omitempty"`
-	Port        int      `json:"port,omitempty"`        // the one to work on
-	Thunderbolt bool     `json:"thunderbolt,omitempty"` // the parent's judgement of the device
-	Devices     []string `json:"devices,omitempty"`     // taskDevices: which, in this order; the child asks where it can
-	Addresses   []string `json:"addresses,omitempty"`   // of the device's own interface
-	GIDIndex    *int     `json:"gid_index,omitempty"`   // taken as given
-	MRSize      int      `json:"mr_size,omitempty"`     // bytes
-	Failed      []string `json:"failed,omitempty"`      // stages that failed earlier in this run: not called again
-	Samples     int      `json:"samples,omitempty"`     // of the port's state
-	SampleGap   int64    `json:"sample_gap,omitempty"`  // ns between two of them
+	Device      string              `json:"device,omitempty"`
+	Port        int                 `json:"port,omitempty"`        // the one to work on
+	Thunderbolt bool                `json:"thunderbolt,omitempty"` // the parent's judgement of the device
+	Expect      map[string]expected `json:"expect,omitempty"`      // by name: the devices that the run has listed
+
+	Devices   []string `json:"devices,omitempty"`    // taskDevices: which, in this order; the child asks where it can
+	Addresses []string `json:"addresses,omitempty"`  // of the device's own interface
+	GIDIndex  *int     `json:"gid_index,omitempty"`  // taken as given
+	MRSize    int      `json:"mr_size,omitempty"`    // bytes
+	Failed    []string `json:"failed,omitempty"`     // stages that failed earlier in this run: not called again
+	Samples   int      `json:"samples,omitempty"`    // of the port's state
+	SampleGap int64    `json:"sample_gap,omitempty"` // ns between two of them
 
 	DeviceAddresses map[string][]string `json:"device_addresses,omitempty"` // taskDevices: Addresses by device
 
@@ -49,6 +51,7 @@ const (
 	msgWhich       = "which"       // asks for a request that names the devices to read
 	msgCall        = "call"        // callMessage, before a provider call
 	msgObservation = "observation" // Observation
+	msgChanged     = "changed"     // lostDevice: the device was open, and is another one now
 	msgFault       = "fault"       // the simulated provider is about to misbehave
 )
 
@@ -69,4 +72,5 @@ type listedDevice struct {
 	NodeGUID  string `json:"node_guid,omitempty"`
 	Transport string `json:"transport,omitempty"`
 	NodeType  string `json:"node_type,omitempty"`
+	Node      string `json:"node,omitempty"` // of the kernel: uverbs0
 }

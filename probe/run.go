@@ -24,9 +24,10 @@ type run struct {
 	exe      string
 	started  time.Time
 	facts    *hostfacts.Host
-	listed   []Device     // all that there are, also those that are not probed
-	profile  *sim.Profile // nil: native
-	text     *sim.Text    // that profile's
+	sights   map[string]expected // by name: what tells the listed devices apart; under mu
+	listed   []Device            // all that there are, also those that are not probed
+	profile  *sim.Profile        // nil: native
+	text     *sim.Text           // that profile's
 	past     *history
 	store    *ledger.Store // until begin
 	locks    string        // directory of the device locks
@@ -241,6 +242,7 @@ func (r *run) request(task string) *request {
 
 // spec is how a child is run.
 func (r *run) spec(q *request, leave bool, lock *guard.Lock) (guard.Spec, error) {
+	q.Expect = r.expect(q)
 	b, err := json.Marshal(q)
 	if err != nil {
 		return guard.Spec{}, fmt.Errorf("encode request: %w", err)

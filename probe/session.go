@@ -24,7 +24,9 @@ type session struct {
 	sim     *sim.Provider // nil: the native library
 	playing rdma.Platform // simulated: whose library
 	dev     rdma.Device
-	noAttr  string // why the device's attributes are not known
+	guid    string      // what the open device said first, "" when it was not asked
+	lost    *lostDevice // why a device is not worked on: it is not the one that was listed
+	noAttr  string      // why the device's attributes are not known
 	ctx     rdma.RDMAContext
 	now     *row   // the row that the next provider call is for
 	undo    []undo // in the order of creation
@@ -125,6 +127,9 @@ func (s *session) skip(reason Reason, detail string, port int, ids ...string) {
 			p = port
 		}
 		o := Observation{ID: id, Probe: s.probe, Device: s.device, Port: p, Level: rdma.CapabilityUnknown, Reason: reason, Detail: detail}
+		if reason == Precondition && s.lost != nil {
+			o.Data = s.lost.data()
+		}
 		_ = s.child.Send(msgObservation, o)
 	}
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 
 	"rdmaprobe/rdma"
@@ -30,6 +31,10 @@ func (s *session) openDevice() bool {
 		return false
 	}
 	s.ctx = ctx
+	if err := s.opened(ctx, s.device); err != nil {
+		s.refuseOpen(r, err)
+		return false
+	}
 	if ops, err := rdma.IbvOps(ctx); err == nil {
 		r.o.Data = map[string]any{"ops": ops}
 	}
@@ -37,12 +42,23 @@ func (s *session) openDevice() bool {
 	return true
 }
 
+// refuseOpen closes a device that is not known to be the one that was listed.
+func (s *session) refuseOpen(r *row, err error) {
+	if errors.As(err, &s.lost) {
+		r.o.Data = s.lost.data()
+	}
+	r.unknown(Precondition, err.Error())
+	s.guid = ""
+	s.closeDevice()
+}
+
 // closeDevice closes a device that only was read, and tells when that fails; a
 // probe that creates things closes it in its teardown.
 func (s *session) closeDevice() {
+	r := s.begin(teardownID, 0, nil)
+	s.stillSame()
 	ctx := s.ctx
 	s.ctx = 0
-	r := s.begin(teardownID, 0, nil)
 	if _, err := rdma.IbvCloseDevice(ctx); err != nil {
 		r.fail("ibv_close_device", err)
 	}
@@ -51,6 +67,7 @@ func (s *session) closeDevice() {
 // own hands the open device to the teardown.
 func (s *session) own() {
 	s.push("ibv_close_device", func() (int, error) {
+		s.stillSame()
 		ctx := s.ctx
 		s.ctx = 0
 		return rdma.IbvCloseDevice(ctx)

@@ -54,7 +54,7 @@ var table = []*tableRow{
 	},
 	{
 		word: "mr", flag: "memory region and rkey (always tried)", class: ClassCreate, when: always | inDoctor, about: "register one memory region and look at its rkey", run: probeMR,
-		calls: []string{"ibv_open_device", "ibv_alloc_pd", "ibv_reg_mr", "ibv_dereg_mr", "ibv_dealloc_pd", "ibv_close_device"},
+		calls: []string{"ibv_open_device", "ibv_query_device", "ibv_alloc_pd", "ibv_reg_mr", "ibv_dereg_mr", "ibv_dealloc_pd", "ibv_close_device"},
 		ids:   mrIDs,
 	},
 	{
@@ -72,12 +72,12 @@ var table = []*tableRow{
 	{
 		word: "events", flag: "also try completion channels", class: ClassCreate, when: inAll, about: "create a completion channel, request a notification and wait for its event", run: probeEvents,
 		calls: []string{
-			"ibv_open_device", "ibv_create_comp_channel", "ibv_create_cq", "ibv_req_notify_cq", "ibv_alloc_pd", "ibv_create_qp", "ibv_modify_qp",
+			"ibv_open_device", "ibv_query_device", "ibv_create_comp_channel", "ibv_create_cq", "ibv_req_notify_cq", "ibv_alloc_pd", "ibv_create_qp", "ibv_modify_qp",
 			"ibv_reg_mr", "ibv_post_recv", "ibv_get_cq_event", "ibv_ack_cq_events", "ibv_dereg_mr", "ibv_destroy_qp", "ibv_dealloc_pd",
 			"ibv_destroy_cq", "ibv_destroy_comp_channel", "ibv_close_device",
 		},
 		onTB: []string{
-			"ibv_open_device", "ibv_create_comp_channel", "ibv_create_cq", "ibv_req_notify_cq", "ibv_destroy_cq", "ibv_destroy_comp_channel", "ibv_close_device",
+			"ibv_open_device", "ibv_query_device", "ibv_create_comp_channel", "ibv_create_cq", "ibv_req_notify_cq", "ibv_destroy_cq", "ibv_destroy_comp_channel", "ibv_close_device",
 		},
 		ids: only("cq.channel", "cq.notify"),
 	},
@@ -116,13 +116,13 @@ func writeRow(t qpType) *tableRow {
 // connectCalls and closeCalls frame every probe that connects a queue pair.
 var (
 	connectCalls = []string{
-		"ibv_open_device", "ibv_alloc_pd", "ibv_create_cq", "ibv_create_qp", "ibv_query_qp", "ibv_modify_qp", "ibv_reg_mr", "ibv_query_port", "ibv_query_gid",
+		"ibv_open_device", "ibv_query_device", "ibv_alloc_pd", "ibv_create_cq", "ibv_create_qp", "ibv_query_qp", "ibv_modify_qp", "ibv_reg_mr", "ibv_query_port", "ibv_query_gid",
 	}
 	closeCalls = []string{"ibv_dereg_mr", "ibv_destroy_qp", "ibv_destroy_cq", "ibv_dealloc_pd", "ibv_close_device"}
 )
 
 var qpCalls = []string{
-	"ibv_open_device", "ibv_alloc_pd", "ibv_create_cq", "ibv_create_qp", "ibv_query_qp", "ibv_modify_qp",
+	"ibv_open_device", "ibv_query_device", "ibv_alloc_pd", "ibv_create_cq", "ibv_create_qp", "ibv_query_qp", "ibv_modify_qp",
 	"ibv_destroy_qp", "ibv_destroy_cq", "ibv_dealloc_pd", "ibv_close_device",
 }
 

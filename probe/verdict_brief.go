@@ -51,6 +51,8 @@ var briefs = map[string]string{
 	"gid_stale":                             "GIDs of addresses that are gone",
 	"gid_type_mismatch":                     "the two ends speak different versions of RoCE",
 	"mtu_mismatch":                          "the two ends' MTUs differ",
+	"device_changed":                        "another device has its name",
+	"device_vanished":                       "it is no longer there",
 	"transport_needs_rdma_cm":               "iWARP: queue pairs are connected by the connection manager only",
 	"provider_crashed":                      "the provider crashed",
 	"provider_wedged":                       "a provider call does not return",

@@ -100,6 +100,15 @@ func IbvDeviceNodeType(device RDMADevice) int32 {
 	return abi.At[abi.Device](device).NodeType
 }
 
+// IbvDeviceNode copies dev_name of a struct ibv_device: the kernel's name of its
+// node, uverbs0. A nil device has none.
+func IbvDeviceNode(device RDMADevice) string {
+	if device == 0 || !canCall {
+		return ""
+	}
+	return cString(device+unsafe.Offsetof(abi.Device{}.DevName), maxDeviceName)
+}
+
 // contextNames maps the open contexts to the names of their devices.
 var contextNames sync.Map
 

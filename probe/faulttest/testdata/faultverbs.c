@@ -1,6 +1,8 @@
 // A verbs library of two devices, one of which has the fault that the environment
 // names: FAULT_CALL=ibv_reg_mr FAULT=crash; FAULT_CALL=dlopen is in its constructor. FAULT_DEVICE ends the devices' names:
-// their locks are the machine's. SLOW=ibv_query_port makes that call of either
+// their locks are the machine's. IDENTITY says what becomes of the devices after IDENTITY_AFTER
+// processes: swap, rename, vanish; late: the first one's GUID is another from the second time on that it is
+// asked while it is open. IDENTITY_GUID=zero or same: what all of them have. SLOW=ibv_query_port makes that call of either
 // device take SLOW_MS milliseconds. It has the layout of infiniband/verbs.h
 // as far as rdmaprobe looks, and no device behind it.
 #include <errno.h>
@@ -19,6 +21,40 @@ struct context { struct device *device; void *ops[32]; int32_t cmd_fd; char rest
 struct object { struct context *context; uint64_t words[48]; };
 
 static struct device devices[2];
+
+// How many processes had the library before: each leaves a byte.
+static int others(void)
+{
+	static int n = -1;
+
+	if (n < 0) {
+		int fd = open("processes", O_WRONLY | O_CREAT | O_APPEND, 0600);
+		n = lseek(fd, 0, SEEK_END);
+		(void)!write(fd, "x", 1);
+		close(fd);
+	}
+	return n;
+}
+
+// Whether the devices are now as IDENTITY has it.
+static int now(const char *what)
+{
+	const char *want = getenv("IDENTITY");
+
+	return want && !strcmp(want, what) && others() >= atoi(getenv("IDENTITY_AFTER"));
+}
+
+// Which device is behind an entry of the list, by its GUID.
+static int behind(struct device *d) { return (d - devices) ^ now("swap"); }
+
+static uint64_t guid_of(struct device *d, uint64_t first)
+{
+	const char *all = getenv("IDENTITY_GUID");
+
+	if (all)
+		return strcmp(all, "zero") ? first : 0;
+	return first + ((uint64_t)behind(d) << 56);
+}
 
 // What the fault makes of a call: 0 = it goes on.
 enum { NONE, NIL, JUNK, UNSUPPORTED, OFFSET };
@@ -161,18 +197,21 @@ struct device **ibv_get_device_list(int *n)
 		return NULL;
 	for (int i = 0; i < 2; i++) {
 		list[i] = &devices[i];
-		snprintf(devices[i].name, 64, "%s%s", i ? "good" : "bad", getenv("FAULT_DEVICE") ? getenv("FAULT_DEVICE") : "");
+		snprintf(devices[i].name, 64, "%s%s", i ? "good" : now("rename") ? "renamed" : "bad", getenv("FAULT_DEVICE") ? getenv("FAULT_DEVICE") : "");
+		snprintf(devices[i].dev_name, 64, "uverbs%d", behind(&devices[i]));
 		devices[i].node_type = 1;
 	}
 	if (f == OFFSET)
 		list[0] = NOWHERE;
-	*n = f == JUNK ? -559038737 : 2;
+	if (now("vanish"))
+		list[0] = list[1], list[1] = NULL;
+	*n = f == JUNK ? -559038737 : now("vanish") ? 1 : 2;
 	return list;
 }
 
 void ibv_free_device_list(struct device **list) { strikes(NULL, "ibv_free_device_list"); free(list); }
 const char *ibv_get_device_name(struct device *d) { PTR(NULL, "ibv_get_device_name"); return d->name; }
-uint64_t ibv_get_device_guid(struct device *d) { strikes(NULL, "ibv_get_device_guid"); return 0x015300feff5e0000ull + (d == &devices[1]); }
+uint64_t ibv_get_device_guid(struct device *d) { strikes(NULL, "ibv_get_device_guid"); return guid_of(d, 0x015300feff5e0000ull); }
 
 static int poll_cq(struct object *cq, int n, void *wc) { (void)n; (void)wc; INT(cq->context, "ibv_poll_cq"); return 0; }
 static int req_notify_cq(struct object *cq, int s) { (void)s; INT(cq->context, "ibv_req_notify_cq"); return 0; }
@@ -196,7 +235,11 @@ int ibv_close_device(struct context *c) { INT(c, "ibv_close_device"); free(c); r
 int ibv_query_device(struct context *c, uint8_t *attr)
 {
 	memset(attr, strikes(c, "ibv_query_device") == JUNK ? 0xee : 0, 232);
-	attr[64 + 7] = 1 + (c->device - devices); // node_guid
+	uint64_t guid = guid_of(c->device, 0x0100000000000000ull); // another than the list's
+	static int asked;
+	if (now("late") && c->device == devices && ++asked > 1)
+		guid ^= 0xff00;
+	memcpy(attr + 64, &guid, sizeof guid); // node_guid
 	attr[227] |= 1;                             // phys_port_cnt
 	return 0;
 }
