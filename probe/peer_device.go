@@ -14,6 +14,7 @@ type twin struct {
 	port     int
 	gidIndex int // -1: addressed by LID
 	missing  string
+	lost     *Observation // the row that says that it is not the device that was listed; nil: it is
 }
 
 // lockAll takes the locks that probing a device needs: its own and that of the
@@ -87,6 +88,10 @@ func (dr *deviceRun) meetTwin(words []string) error {
 			d.merge(seen)
 		}
 		rows = append(rows, a.rows...)
+	}
+	if i := slices.IndexFunc(rows, func(o Observation) bool { return o.Data["identity"] != nil }); i >= 0 {
+		dr.twin = &twin{lost: &rows[i]}
+		return nil
 	}
 	dr.twin = dr.twinOf(d, rows)
 	return nil

@@ -134,6 +134,9 @@ func (dr *deviceRun) connectable(row *tableRow) (why string, data map[string]any
 			return id + " failed earlier in this run and is not tried again", nil
 		}
 	}
+	if dr.twin != nil && dr.twin.lost != nil {
+		return dr.twin.lost.Detail, dr.twin.lost.Data
+	}
 	if p := dr.preflightOf(); len(p.missing) > 0 {
 		return p.text(), p.data()
 	}

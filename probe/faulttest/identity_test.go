@@ -18,6 +18,7 @@ import (
 func TestNativeLibraryRenumbers(t *testing.T) {
 	t.Parallel()
 	library := needLibrary(t)
+	pair := []string{"probe", "--pingpong", "--peer-device", "good0id"}
 	const listed = "0000:5eff:fe00:5301"
 	for _, tt := range []struct {
 		identity, after, guid string
@@ -35,6 +36,11 @@ func TestNativeLibraryRenumbers(t *testing.T) {
 		{identity: "late", after: "0", finding: "device_changed", says: "its node GUID was"},
 		{identity: "late", after: "0", args: []string{"devices"}, says: "its node GUID was"},
 		{identity: "swap", after: "1", args: []string{"doctor"}, finding: "device_changed", says: "its node GUID was " + listed},
+		// Only those that open it count.
+		{identity: "inner", after: "2", answers: []string{"dev.open", "port.query", "gid.usable"}, finding: "device_changed", says: "its node GUID was"},
+		// Only those that ask for the second one's GUID count: the listing, two that read it, the exchange.
+		{identity: "other", after: "1", args: pair, answers: probed, finding: "device_changed", says: "good0id is another device"},
+		{identity: "other", after: "3", args: pair, answers: probed, finding: "device_changed", says: "good0id is another device"},
 		{identity: "swap", after: "99", answers: probed},
 		{identity: "swap", after: "99", guid: "zero", answers: probed},
 		{identity: "swap", after: "99", guid: "same", answers: probed},

@@ -1,8 +1,8 @@
 // A verbs library of two devices, one of which has the fault that the environment
 // names: FAULT_CALL=ibv_reg_mr FAULT=crash; FAULT_CALL=dlopen is in its constructor. FAULT_DEVICE ends the devices' names:
 // their locks are the machine's. IDENTITY says what becomes of the devices after IDENTITY_AFTER
-// processes: swap, rename, vanish; late: the first one's GUID is another from the second time on that it is
-// asked while it is open. IDENTITY_GUID=zero or same: what all of them have. SLOW=ibv_query_port makes that call of either
+// processes: swap, rename, vanish; other: the second one has another GUID; late: the first one's GUID is another from the second time on that it is
+// asked while it is open; inner: it is another from the first time on, and the list's is not. IDENTITY_GUID=zero or same: what all of them have. SLOW=ibv_query_port makes that call of either
 // device take SLOW_MS milliseconds. It has the layout of infiniband/verbs.h
 // as far as rdmaprobe looks, and no device behind it.
 #include <errno.h>
@@ -53,7 +53,7 @@ static uint64_t guid_of(struct device *d, uint64_t first)
 
 	if (all)
 		return strcmp(all, "zero") ? first : 0;
-	return first + ((uint64_t)behind(d) << 56);
+	return first + ((uint64_t)behind(d) << 56) + (d == &devices[1] && now("other") ? 0x7700 : 0);
 }
 
 // What the fault makes of a call: 0 = it goes on.
@@ -238,6 +238,8 @@ int ibv_query_device(struct context *c, uint8_t *attr)
 	uint64_t guid = guid_of(c->device, 0x0100000000000000ull); // another than the list's
 	static int asked;
 	if (now("late") && c->device == devices && ++asked > 1)
+		guid ^= 0xff00;
+	if (now("inner") && c->device == devices)
 		guid ^= 0xff00;
 	memcpy(attr + 64, &guid, sizeof guid); // node_guid
 	attr[227] |= 1;                             // phys_port_cnt
