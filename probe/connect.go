@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"rdmaprobe/probe/pattern"
 	"rdmaprobe/rdma"
 	"rdmaprobe/rdma/sim"
 )
@@ -16,6 +17,8 @@ type connection struct {
 	near   *wireEnd
 	far    *wireEnd
 	remote *remoteEnd // where the other end is on another host
+	sim    *sim.Peer
+	theirs *pattern.Sender // of what the other end sends, where it is in this process
 	peer   endpoint
 	mtu    int // path MTU, bytes: the smaller of the two ends'
 }
@@ -56,6 +59,7 @@ func (s *session) connect(size int) (*connection, error) {
 		}
 		return nil, cmp.Or(peerOnly(err), stopped)
 	}
+	s.agree(c)
 	c.mtu = min(near.info.MTU, c.peer.MTU)
 	if why := s.ready(c); why != "" {
 		c.remote.fail("its queue pair could not be connected")
@@ -131,7 +135,8 @@ func (s *session) meetSimulated(c *connection) error {
 	if err != nil {
 		return err
 	}
-	c.peer = endpoint{Device: e.Device, QPN: e.QPN, PSN: e.PSN, LID: int(e.LID), MTU: e.ActiveMTU.Bytes(), Addr: e.Addr, Length: int(e.Length), RKey: e.RKey}
+	c.sim = peer
+	c.peer = endpoint{Device: e.Device, Salt: pattern.NewSalt(), QPN: e.QPN, PSN: e.PSN, LID: int(e.LID), MTU: e.ActiveMTU.Bytes(), Addr: e.Addr, Length: int(e.Length), RKey: e.RKey}
 	if g, _, ok := choosePeerGID(rdma.LinkLayerName(uint8(e.LinkLayer)), simulatedGIDs(e.GIDs), nil); ok {
 		c.peer.GID = g.GID
 	}

@@ -7,28 +7,27 @@ import (
 	"fmt"
 	"time"
 
-	"rdmaprobe/probe/pattern"
 	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 )
 
 // echo is the answering end of a ping-pong: it checks every message that arrives
-// byte by byte, posts the receive for the next one, and sends the message back.
+// byte by byte, posts the receive for the next one, and answers with bytes of its own.
 type echo struct {
 	s     *session
 	c     *connection
 	round peer.Round
 
-	next               uint64 // number of the message that is expected
-	received, verified int
-	missing            int
-	repeated           int // messages that came once more, or after a later one
-	sent               int // by what the client said at its end; 0: not known
-	mismatchAt         string
-	pending            int // slot of a message that is not sent back yet; -1: none
-	pendingLen         int
-	first, last        time.Time // arrivals, by this receiver's clock
-	breath             breath
+	tally              // of what arrived
+	next        uint64 // number of the message that is expected
+	missing     int
+	repeated    int       // messages that came once more, or after a later one
+	end         peer.End  // what the client said at its end
+	slot        int       // of the answer to written
+	written     uint64    // the last message whose answer is written; 0: none
+	pending     bool      // that answer is not sent yet
+	first, last time.Time // arrivals, by this receiver's clock
+	breath      breath
 }
 
 // probeEcho is the server's side of every task: connect, answer, and release
@@ -99,7 +98,7 @@ func reasonOfEnd(s *session, err error) Reason {
 // echoRound is one row: the messages of one size. It tells whether more may come.
 func (s *session) echoRound(c *connection, id string, round peer.Round) bool {
 	r := s.beginData(id, s.echoParams(c, round))
-	e := &echo{s: s, c: c, round: round, next: round.First, pending: -1}
+	e := &echo{s: s, c: c, round: round, next: round.First, slot: slotSend}
 	err := e.start()
 	if err == nil {
 		err = e.run()
@@ -109,7 +108,7 @@ func (s *session) echoRound(c *connection, id string, round peer.Round) bool {
 		c.remote.fail(err.Error())
 		return false
 	}
-	return c.remote.send(peer.TypeResults, e.results()) == nil
+	return c.remote.send(peer.TypeResults, e.tally.results()) == nil
 }
 
 func (s *session) echoParams(c *connection, round peer.Round) map[string]any {
@@ -129,6 +128,7 @@ func (e *echo) start() error {
 			return err
 		}
 	}
+	e.write(e.next)
 	return e.c.remote.send(peer.TypeReady, empty{})
 }
 
@@ -139,25 +139,24 @@ func (e *echo) run() error {
 		if err != nil {
 			return err
 		}
-		slot := -1
+		came := n >= 0
 		switch {
-		case answered:
-			slot = e.c.near.taken()
-			e.received++
-		case n >= 0:
-			if slot, err = e.take(n); err != nil {
+		case answered: // the rest is done while the answer is on its way: with hardware this is no part of the round trip
+			e.take(n)
+			e.another()
+		case came:
+			if came, err = e.takeLate(n); err != nil {
 				return err
 			}
 		}
 		if err := e.answer(); err != nil {
 			return err
 		}
-		if slot >= 0 { // while the answer is on its way: with hardware this is no part of the round trip
+		if came {
 			e.last = e.breath.now()
 			if e.first.IsZero() {
 				e.first = e.last
 			}
-			e.check(slot, n)
 			if !e.breath.take(e.last) {
 				continue // a client that sends without end is looked at as often as the scheduler
 			}
@@ -175,15 +174,27 @@ func (e *echo) run() error {
 // one that comes.
 func (e *echo) await() (n int, answered bool, err error) {
 	near := e.c.near
-	if e.pending >= 0 || !near.canAnswer() {
+	if e.pending || e.written != e.next || !near.canAnswer() {
 		n, err = near.poll(pollsPerLook)
 		return n, false, err
 	}
-	a := answer{to: e.next, size: e.round.Size, slot: slotRecv0 + near.slot, length: e.round.Size}
+	a := answer{to: e.next, size: e.round.Size, slot: e.slot, length: e.round.Size}
 	if e.received+1+e.missing < e.round.Count {
 		a.recvLength = e.round.Size
 	}
 	return near.pollAnswer(pollsPerLook, a)
+}
+
+// another makes the next answer, in the other slot: the one before it is on its way.
+func (e *echo) another() {
+	e.slot = slotSend + slotSend1 - e.slot
+	e.write(e.next)
+}
+
+// write makes the answer to message seq.
+func (e *echo) write(seq uint64) {
+	e.c.near.out.Fill(e.c.near.slotBytes(e.slot)[:e.round.Size], seq)
+	e.written = seq
 }
 
 // look sees whether the client is done, or gone.
@@ -191,7 +202,8 @@ func (e *echo) look() (over bool, err error) {
 	select {
 	case m := <-e.c.remote.inbox:
 		end, err := peer.Body[peer.End](m, peer.TypeEnd)
-		e.sent = min(end.Sent, e.round.Count)
+		end.Sent = min(end.Sent, e.round.Count)
+		e.end = end
 		return err == nil, err
 	default:
 	}
@@ -201,23 +213,28 @@ func (e *echo) look() (over bool, err error) {
 	return false, context.Cause(e.s.child.Context())
 }
 
-// take keeps the message that arrived, to be sent back. One that comes out of
+// takeLate takes a message that was not answered when it came. One that comes out of
 // turn was answered or given up: it is counted, and its receive posted again.
-func (e *echo) take(n int) (slot int, err error) {
-	slot = e.c.near.taken()
-	if earlier(e.c.near.slotBytes(slot)[:n], e.next) {
+func (e *echo) takeLate(n int) (came bool, err error) {
+	near := e.c.near
+	if earlier(near.in, near.slotBytes(slotRecv0 + near.slot)[:n], e.next) {
 		e.repeated++
-		return -1, e.c.near.postRecv(e.round.Size)
+		near.taken()
+		return false, near.postRecv(e.round.Size)
 	}
-	e.received++
-	e.pending, e.pendingLen = slot, n
-	return slot, nil
+	seq := e.take(n)
+	if e.written != seq {
+		e.write(seq)
+	}
+	e.pending = true
+	return true, nil
 }
 
-// check looks at every byte of a message. Its memory is not received into again
-// before the next one has arrived.
-func (e *echo) check(slot, n int) {
-	b := e.c.near.slotBytes(slot)[:n]
+// take counts a message and looks at every byte of it, and returns its number. Its
+// memory is not received into again before the next one has arrived.
+func (e *echo) take(n int) (seq uint64) {
+	b := e.c.near.slotBytes(e.c.near.taken())[:n]
+	e.received++
 	seq, at := e.which(b)
 	switch {
 	case n != e.round.Size:
@@ -225,10 +242,11 @@ func (e *echo) check(slot, n int) {
 	case at >= 0:
 		e.wrong(fmt.Sprintf("message %d arrived with a wrong byte at offset %d", e.next, at))
 	default:
-		e.verified++
+		e.right(b, seq)
 		e.missing += int(seq - e.next)
 		e.next = seq + 1
 	}
+	return seq
 }
 
 // maxAhead is how many lost messages are looked past where a message is too
@@ -238,19 +256,19 @@ const maxAhead = 16
 // which finds the message that b is: the expected one, or a later one where
 // messages were lost. at is the first wrong byte, -1 when there is none.
 func (e *echo) which(b []byte) (seq uint64, at int) {
-	at = pattern.Mismatch(b, e.next)
+	at = e.c.near.in.Mismatch(b, e.next)
 	if at < 0 {
 		return e.next, at
 	}
 	end := e.round.First + uint64(e.round.Count)
-	if seq, ok := pattern.Sequence(b); ok {
-		if seq > e.next && seq < end && pattern.Mismatch(b, seq) < 0 {
+	if seq, ok := e.c.near.in.Sequence(b); ok {
+		if seq > e.next && seq < end && e.c.near.in.Mismatch(b, seq) < 0 {
 			return seq, -1
 		}
 		return e.next, at
 	}
 	for seq = e.next + 1; seq < min(end, e.next+maxAhead); seq++ {
-		if pattern.Mismatch(b, seq) < 0 {
+		if e.c.near.in.Mismatch(b, seq) < 0 {
 			return seq, -1
 		}
 	}
@@ -258,32 +276,30 @@ func (e *echo) which(b []byte) (seq uint64, at int) {
 }
 
 func (e *echo) wrong(text string) {
-	if e.mismatchAt == "" {
-		e.mismatchAt = text
+	if e.mismatch == "" {
+		e.mismatch = text
 	}
 	e.next++
 }
 
-// answer sends back what arrived, once the answer before it has completed. The
+// answer sends the answer to what arrived, once the one before it has completed. The
 // receive for the next message is posted first, and none after the last one.
 func (e *echo) answer() error {
 	near := e.c.near
-	if e.pending < 0 || near.sending {
+	if !e.pending || near.sending {
 		return nil
 	}
-	slot := e.pending
-	e.pending = -1
+	e.pending = false
+	slot := e.slot
+	defer e.another()
 	if e.received+e.missing < e.round.Count && !near.posted {
-		return near.postBoth(slot, e.pendingLen, e.round.Size)
+		return near.postBoth(slot, e.round.Size, e.round.Size)
 	}
-	return near.postSend(slot, e.pendingLen)
+	return near.postSend(slot, e.round.Size)
 }
 
-func (e *echo) results() peer.Results {
-	return peer.Results{Received: e.received, Verified: e.verified, Mismatch: e.mismatchAt}
-}
-
-// tell finishes the row: confirmed when this receiver has checked every message.
+// tell finishes the row: confirmed when this receiver has checked every message, and
+// the client has shown that it has every answer.
 func (e *echo) tell(r *row, err error) {
 	r.o.Data = map[string]any{
 		"count": e.round.Count, "verified": e.verified, "received": e.received, "lost": e.lost(err), "size": e.round.Size,
@@ -298,10 +314,15 @@ func (e *echo) tell(r *row, err error) {
 		e.s.noticePort(r)
 	}
 	came := fmt.Sprintf("%d of %d messages arrived", e.received, e.round.Count)
+	missing := ""
+	if e.verified == e.round.Count {
+		back := peer.Results{Received: e.end.Received, Verified: e.end.Received, Digest: e.end.Digest}
+		missing = unproven(&back, e.round.Count, e.c.near.out.Digest(e.round.Size, e.round.First, e.round.Count))
+	}
 	var gone *peerError
 	switch {
-	case e.mismatchAt != "":
-		r.unknown(PayloadMismatch, e.mismatchAt)
+	case e.mismatch != "":
+		r.unknown(PayloadMismatch, e.mismatch)
 	case errors.As(err, &gone):
 		r.unknown(Unreachable, fmt.Sprintf("%v; %s", gone, came))
 	case errors.Is(err, errLeftover):
@@ -311,11 +332,15 @@ func (e *echo) tell(r *row, err error) {
 		r.unknown(why, detail+"; "+came)
 	case err != nil:
 		r.failData(err)
+	case e.verified == e.round.Count && e.end.Received < e.round.Count:
+		r.unknown(NoCompletion, fmt.Sprintf("%s, and %d of their answers at the client", came, e.end.Received))
+	case e.verified == e.round.Count && missing != "":
+		r.unknown(Unproven, came+", and "+missing)
 	case e.verified == e.round.Count:
 		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, "ibv_poll_cq", e.verified
 		r.send()
-	case e.sent > 0 && e.verified >= e.sent:
-		r.unknown(Timeout, fmt.Sprintf("the client ended after %d of %d messages, and all of them arrived", e.sent, e.round.Count))
+	case e.end.Sent > 0 && e.verified >= e.end.Sent:
+		r.unknown(Timeout, fmt.Sprintf("the client ended after %d of %d messages, and all of them arrived", e.end.Sent, e.round.Count))
 	default:
 		r.unknown(NoCompletion, came)
 	}
@@ -326,8 +351,8 @@ func (e *echo) lost(err error) int {
 	switch {
 	case err != nil:
 		return e.missing
-	case e.sent > 0:
-		return max(e.sent-e.received, 0)
+	case e.end.Sent > 0:
+		return max(e.end.Sent-e.received, 0)
 	}
 	return e.round.Count - e.received
 }
@@ -353,19 +378,19 @@ func (s *session) watchTarget(c *connection, id string) {
 		r.unknown(reasonOfEnd(s, err), err.Error())
 		return
 	}
-	got := peer.Results{Received: 1, Verified: 1}
+	got := tally{received: 1}
 	if at := s.awaitTarget(c, w); at < 0 {
+		got.right(c.near.slotBytes(slotTarget)[:w.Size], w.Seq)
 		r.set("delivered", true)
 		r.o.Level, r.o.Value = rdma.CapabilityConfirmed, w.Size
 		r.send()
 	} else {
 		what, changed := r.astray(c.near.slotBytes(slotTarget)[:w.Size], at, "the client's write completed, and ")
-		got.Verified, got.Mismatch = 0, what
-		if !changed {
-			got.Received = 0
+		if got.mismatch = what; !changed {
+			got.received = 0
 		}
 	}
-	if c.remote.send(peer.TypeResults, got) == nil {
+	if c.remote.send(peer.TypeResults, got.results()) == nil {
 		_, _ = c.remote.next(s.child.Context(), peer.StepLimit) // bye: the client is done with its queue pair
 	}
 }
@@ -375,7 +400,7 @@ func (s *session) watchTarget(c *connection, id string) {
 func (s *session) awaitTarget(c *connection, w peer.Written) int {
 	deadline := time.Now().Add(time.Duration(s.req.Data.LossNS))
 	for {
-		at := pattern.Mismatch(c.near.slotBytes(slotTarget)[:w.Size], w.Seq)
+		at := c.near.in.Mismatch(c.near.slotBytes(slotTarget)[:w.Size], w.Seq)
 		if at < 0 || time.Now().After(deadline) || s.child.Context().Err() != nil {
 			return at
 		}

@@ -14,9 +14,11 @@ func TestWhich(t *testing.T) {
 			sent uint64
 			ok   bool
 		}{{11, true}, {12, true}, {19, true}, {10, false}, {31, false}, {500, false}} {
-			e := &echo{round: peer.Round{Size: size, Count: 20, First: 11}, next: 11}
+			near := &wireEnd{in: pattern.NewKey(1, pattern.Asks)}
+			asks := pattern.NewSender(1, pattern.Asks)
+			e := &echo{c: &connection{near: near}, round: peer.Round{Size: size, Count: 20, First: 11}, next: 11}
 			b := make([]byte, size)
-			pattern.Fill(b, c.sent)
+			asks.Fill(b, c.sent)
 			seq, at := e.which(b)
 			if c.ok && (at >= 0 || seq != c.sent) || !c.ok && at < 0 {
 				t.Errorf("%d bytes of message %d: number %d, wrong at %d", size, c.sent, seq, at)

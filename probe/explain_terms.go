@@ -38,6 +38,7 @@ var reasonTexts = map[Reason]string{
 	Unreachable:     "the peer or the side channel to it does not answer",
 	NoCompletion:    "work was posted and nothing came back",
 	PayloadMismatch: "bytes arrived, and they are wrong",
+	Unproven:        "the end that received did not show that it has what was sent",
 	SymbolMissing:   "the library has no such function",
 	LibraryMissing:  "there is no verbs library",
 	ProviderError:   "the provider reported another failure; its number is in the row",

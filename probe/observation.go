@@ -64,6 +64,7 @@ const (
 	Unreachable     Reason = "unreachable"      // the peer or its side channel does not answer
 	NoCompletion    Reason = "no_completion"    // work was posted and nothing came back
 	PayloadMismatch Reason = "payload_mismatch" // bytes arrived and are wrong
+	Unproven        Reason = "unproven"         // the end that received did not show that it did
 	SymbolMissing   Reason = "symbol_missing"   // the library has no such function
 	LibraryMissing  Reason = "library_missing"  // no library
 	ProviderError   Reason = "provider_error"   // any other failure that the provider reported
@@ -72,7 +73,7 @@ const (
 // Reasons is the closed list, in the order of the documentation.
 var Reasons = []Reason{
 	NotTried, Precondition, Timeout, Crash, Stuck, Unstable, Interrupted, Guarded, Exhausted,
-	Permission, Invalid, Unreachable, NoCompletion, PayloadMismatch, SymbolMissing, LibraryMissing, ProviderError,
+	Permission, Invalid, Unreachable, NoCompletion, PayloadMismatch, Unproven, SymbolMissing, LibraryMissing, ProviderError,
 }
 
 // Errno is an error number with the name that its platform gives it: 102 is

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"rdmaprobe/probe/pattern"
 	"rdmaprobe/probe/peer"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -22,14 +21,17 @@ type pingpong struct {
 	loss  time.Duration
 	seq   uint64
 
-	over     func() bool // the child has to end
-	before   uint64      // seq when the loop began
-	givenUp  []uint64    // messages that were not waited for any longer, warm-up included
-	fill     func(b []byte, seq uint64)
-	mismatch func(b []byte, seq uint64) int
-	results  *peer.Results // what the other host's end saw
+	over      func() bool // the child has to end
+	before    uint64      // seq when the loop began
+	givenUp   []uint64    // messages that were not waited for any longer, warm-up included
+	fill      func(b []byte, seq uint64)
+	mismatch  func(b []byte, seq uint64) int
+	results   *peer.Results // what the other end received; nil: it has not said
+	noResults error         // why it has not
+	took      tally         // what it received, where it is in this process
+	back      tally         // what came back
 
-	arrived, arrivedLen  int // slot and length of a message that the far end has not answered; -1: none
+	unanswered           bool // a message arrived at the far end, which has not answered it
 	verified, lost, late int
 	repeated             int // messages that came once more
 	times                *hdrhistogram.Histogram
@@ -95,13 +97,22 @@ func (s *session) newPingpong(c *connection, size int, seq uint64) *pingpong {
 	p := &pingpong{
 		s: s, c: c, size: size, count: d.Iterations, warm: min(WarmUp, d.Iterations), loss: time.Duration(d.LossNS), seq: seq, before: seq,
 		over:  func() bool { return s.child.Context().Err() != nil },
-		times: newTimes(), arrived: -1, next: -1, fill: pattern.Fill, mismatch: pattern.Mismatch,
+		times: newTimes(), next: -1, fill: c.near.out.Fill, mismatch: c.near.in.Mismatch,
 	}
-	if d.Remote == remoteStock {
-		p.warm, p.fill, p.mismatch = 0, pattern.FillStock, pattern.MismatchStock // its count is exact
+	switch {
+	case p.stock():
+		p.warm, p.fill, p.mismatch = 0, c.near.out.FillStock, c.near.out.MismatchStock // its count is exact
+	case c.theirs != nil:
+		p.mismatch = c.theirs.Mismatch
+	}
+	if c.sim != nil {
+		c.sim.Answer(p.answerSimulated)
 	}
 	return p
 }
+
+// stock tells whether the other end is a tool that sends back what it got.
+func (p *pingpong) stock() bool { return p.s.req.Data.Remote == remoteStock }
 
 // begin makes the other host's end post its receive.
 func (p *pingpong) begin() error {
@@ -121,10 +132,23 @@ func (p *pingpong) begin() error {
 // child's own deadline has passed: it is asked to end half a second after that.
 const endLimit = 300 * time.Millisecond
 
-// end asks the other host's end what it saw. A message that was on its way behind a
+// endWait is how long they are waited for: as long as this child has.
+func endWait(ctx context.Context) time.Duration {
+	left := peer.StepLimit
+	if end, ok := ctx.Deadline(); ok {
+		left = min(left, time.Until(end))
+	}
+	return max(left, endLimit)
+}
+
+// end learns what the other end received. A message that was on its way behind a
 // wrong one is not waited for: it does not count as sent.
 func (p *pingpong) end(err error) {
 	e := p.c.remote
+	if p.c.theirs != nil {
+		got := p.took.results()
+		p.results = &got
+	}
 	if e == nil || e.stock || e.lost() {
 		return
 	}
@@ -132,8 +156,10 @@ func (p *pingpong) end(err error) {
 	if bad := (*payloadError)(nil); errors.As(err, &bad) {
 		last = bad.seq
 	}
-	got, aerr := ask[peer.Results](context.WithoutCancel(p.s.child.Context()), e, peer.TypeEnd, peer.End{Sent: int(last - p.before)}, peer.TypeResults, endLimit)
-	if aerr == nil {
+	ctx, sent := p.s.child.Context(), int(last-p.before)
+	said := peer.End{Sent: sent, Received: p.back.verified, Digest: uint64(p.back.digest)}
+	got, aerr := ask[peer.Results](context.WithoutCancel(ctx), e, peer.TypeEnd, said, peer.TypeResults, endWait(ctx))
+	if p.noResults = aerr; aerr == nil {
 		p.results = &got
 	}
 }
@@ -205,7 +231,7 @@ func (p *pingpong) run() error {
 		if why, _ := p.s.ended(); why != "" {
 			return nil
 		}
-		if p.lost > 0 && p.s.req.Data.Remote == remoteStock {
+		if p.lost > 0 && p.stock() {
 			return nil // a stock tool waits for the lost message and sends nothing more
 		}
 		if err := p.one(i >= 0); err != nil {

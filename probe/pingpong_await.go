@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"rdmaprobe/probe/pattern"
 )
 
 // await polls until the message is back, false when it counts as lost. The send
@@ -74,9 +72,9 @@ func (p *pingpong) overdue() error {
 var errNoCompletion = errors.New("the send did not complete in time")
 
 // answer is the far end's part where it is in this process: check what arrived
-// and send it back, once the answer before it has completed.
+// and send its own bytes for it, once the answer before it has completed.
 func (p *pingpong) answer() error {
-	far := p.c.far
+	near, far := p.c.near, p.c.far
 	if far == nil {
 		return nil
 	}
@@ -87,18 +85,20 @@ func (p *pingpong) answer() error {
 	if n >= 0 {
 		slot := far.taken()
 		switch b := far.slotBytes(slot)[:n]; {
-		case n == p.size && pattern.Mismatch(b, p.seq) < 0:
-			p.arrived, p.arrivedLen = slot, n
-		case p.outOfTurn(b):
+		case n == p.size && near.out.Mismatch(b, p.seq) < 0:
+			p.took.received++
+			p.took.right(b, p.seq)
+			p.unanswered = true
+		case p.outOfTurn(b, near.out.Key, near.out.Mismatch):
 			return far.postRecv(p.size)
 		default:
-			return p.wrong(b)
+			return p.wrong(b, near.out.Mismatch)
 		}
 	}
-	if p.arrived < 0 || far.sending {
+	if !p.unanswered || far.sending {
 		return nil
 	}
-	slot := p.arrived
-	p.arrived = -1
-	return far.postSend(slot, p.arrivedLen)
+	p.unanswered = false
+	far.out.Fill(far.slotBytes(slotSend)[:p.size], p.seq)
+	return far.postSend(slotSend, p.size)
 }

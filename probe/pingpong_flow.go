@@ -79,6 +79,7 @@ func (p *pingpong) settle(seq uint64, came []byte, sent, end time.Time, timed bo
 		if at := p.mismatch(came, seq); at >= 0 {
 			return &payloadError{seq: seq, at: at, got: len(came), want: p.size}
 		}
+		p.back.right(came, seq)
 	}
 	return p.keep(sent, end, timed)
 }

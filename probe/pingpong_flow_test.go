@@ -12,12 +12,13 @@ import (
 // looked at afterwards, all of them.
 func TestFlowChecksEveryByte(t *testing.T) {
 	const size, seq = 100, 7
-	near := &wireEnd{size: 128, data: make([]byte, slotCount*128)}
-	p := &pingpong{c: &connection{near: near}, size: size, seq: seq, fill: pattern.Fill, mismatch: pattern.Mismatch, times: newTimes(), flowing: true}
+	near := &wireEnd{size: 128, data: make([]byte, slotCount*128), in: pattern.NewKey(1, pattern.Answers)}
+	answers := pattern.NewSender(1, pattern.Answers)
+	p := &pingpong{c: &connection{near: near}, size: size, seq: seq, mismatch: near.in.Mismatch, times: newTimes(), flowing: true}
 	for at := range size {
 		b := near.slotBytes(slotRecv0 + near.slot)[:size]
 		p.unchecked, p.verified = nil, 0
-		pattern.Fill(b, seq)
+		answers.Fill(b, seq)
 		b[at] ^= 1
 		back, err := p.check(size)
 		if at < pattern.NumberSize {
@@ -35,7 +36,7 @@ func TestFlowChecksEveryByte(t *testing.T) {
 		}
 	}
 	b := near.slotBytes(slotRecv0 + near.slot)[:size]
-	pattern.Fill(b, seq)
+	answers.Fill(b, seq)
 	if back, err := p.check(size - 1); back || err == nil {
 		t.Errorf("too short a message: %v, %v", back, err)
 	}

@@ -18,9 +18,13 @@ func (p *pingpong) tell(r *row, err error) {
 		p.s.noticePort(r)
 	}
 	var (
-		bad  *payloadError
-		gone *peerError
+		bad     *payloadError
+		gone    *peerError
+		missing string
 	)
+	if p.verified == p.count {
+		missing = p.unproven()
+	}
 	switch {
 	case errors.As(err, &bad):
 		r.o.Call = pollCall
@@ -38,6 +42,8 @@ func (p *pingpong) tell(r *row, err error) {
 		r.unknown(NoCompletion, err.Error())
 	case err != nil:
 		r.failData(err)
+	case p.verified == p.count && missing != "":
+		r.unknown(Unproven, fmt.Sprintf("%d of %d messages were answered here, and %s", p.verified, p.count, missing))
 	case p.verified == p.count:
 		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, pollCall, p.verified
 		r.send()
@@ -73,7 +79,7 @@ func (p *pingpong) whichWay() string {
 		return ""
 	case r.Mismatch != "":
 		return "; the other end: " + r.Mismatch
-	case r.Verified == r.Received:
+	case r.Verified == r.Received && r.Received > 0:
 		return fmt.Sprintf("; all %d messages had arrived intact at the other end", r.Received)
 	}
 	return ""
@@ -88,10 +94,10 @@ func (p *pingpong) summary() map[string]any {
 	if p.repeated > 0 {
 		d["repeated"] = p.repeated
 	}
-	if p.s.req.Data.Remote == remoteStock && p.verified > 0 {
+	if p.stock() && p.verified > 0 {
 		d["validated"] = "every byte of what came back: the tool receives into the buffer that it sends from"
 	}
-	if r := p.results; r != nil {
+	if r := p.results; r != nil && p.c.sim == nil {
 		d["peer_received"], d["peer_verified"] = r.Received, r.Verified // warm-up included
 	}
 	if p.verified == 0 {

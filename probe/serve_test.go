@@ -220,16 +220,18 @@ func TestServeSurvives(t *testing.T) {
 		{"HTTP", raw("GET / HTTP/1.1\r\nHost: x\r\n\r\n")},
 		{"TLS", raw("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n")},
 		{"endless line", raw(strings.Repeat("x", 2*peer.MaxLine))},
-		{"newer version", func(t *testing.T) {
-			c := s.client()
-			h := testHello
-			h.Version = "2.0"
-			if err := c.Send(peer.TypeHello, h, long); err != nil {
-				t.Fatal(err)
-			}
-			var said *peer.RemoteError
-			if _, err := c.Receive(long); !errors.As(err, &said) || said.Code != peer.CodeVersion {
-				t.Errorf("%v", err)
+		{"another version", func(t *testing.T) {
+			for _, version := range []string{"1.0", "3.0"} {
+				c := s.client()
+				h := testHello
+				h.Version = version
+				if err := c.Send(peer.TypeHello, h, long); err != nil {
+					t.Fatal(err)
+				}
+				var said *peer.RemoteError
+				if _, err := c.Receive(long); !errors.As(err, &said) || said.Code != peer.CodeVersion || !strings.Contains(said.Text, "the other end "+version+": use the same release at both ends") {
+					t.Errorf("%v", err)
+				}
 			}
 		}},
 		{"unknown type", func(t *testing.T) {

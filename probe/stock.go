@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"rdmaprobe/probe/pattern"
 	"rdmaprobe/rdma"
 )
 
@@ -63,7 +62,7 @@ func (s *session) stockLoop(c *connection, size int) (received, verified int, er
 			last, waiting = time.Now(), true
 			b := near.slotBytes(near.taken())[:n]
 			if received++; received > 1 {
-				if at := pattern.MismatchStock(b, uint64(received-1)); n != size || at >= 0 {
+				if at := near.out.MismatchStock(b, uint64(received-1)); n != size || at >= 0 {
 					return received, verified, &payloadError{seq: uint64(received - 1), at: at, got: n, want: size}
 				}
 				verified++
@@ -76,7 +75,7 @@ func (s *session) stockLoop(c *connection, size int) (received, verified int, er
 					return received, verified, err
 				}
 			}
-			pattern.FillStock(near.slotBytes(slotSend)[:size], uint64(received))
+			near.out.FillStock(near.slotBytes(slotSend)[:size], uint64(received))
 			if err := near.postSend(slotSend, size); err != nil {
 				return received, verified, err
 			}

@@ -22,7 +22,9 @@ type wireEnd struct {
 	size   int    // bytes of a slot
 	work   *workArea
 	info   endpoint
-	gbps   float64 // speed of the port's link; 0: not known
+	out    pattern.Sender // of what this end sends
+	in     pattern.Key    // of what the other end sends
+	gbps   float64        // speed of the port's link; 0: not known
 
 	sending bool   // a send has not completed
 	held    bool   // a completion has been taken off the queue and not been looked at: wc[1]
@@ -85,7 +87,7 @@ func (s *session) newWireEnd(t qpType, qp rdma.RDMAQP, cq rdma.RDMACQ, pd rdma.R
 	s.push("ibv_dereg_mr", func() (int, error) { return rdma.IbvDeregMr(mr) })
 	target := e.slotBytes(slotTarget)
 	e.info = endpoint{
-		QPN: rdma.Ibv_qp_num(qp), PSN: newPSN(), RKey: rdma.Ibv_mr_rkey(mr),
+		QPN: rdma.Ibv_qp_num(qp), PSN: newPSN(), Salt: pattern.NewSalt(), RKey: rdma.Ibv_mr_rkey(mr),
 		Addr: uint64(uintptr(unsafe.Pointer(&target[0]))), Length: len(target),
 	}
 	return e, nil

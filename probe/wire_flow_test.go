@@ -5,8 +5,6 @@ package probe
 import (
 	"testing"
 	"time"
-
-	"rdmaprobe/probe/pattern"
 )
 
 // Time that is up ends the loop, also while every message comes back at once: none
@@ -18,8 +16,8 @@ func TestFlowEndsInTime(t *testing.T) {
 	stop, ended := make(chan struct{}), make(chan error)
 	go func() { ended <- far.echo(size, stop) }()
 	p := &pingpong{
-		c: &connection{near: near}, size: size, count: 2000, loss: time.Minute, fill: pattern.Fill, mismatch: pattern.Mismatch,
-		times: newTimes(), arrived: -1, next: -1,
+		c: &connection{near: near}, size: size, count: 2000, loss: time.Minute, fill: near.out.Fill, mismatch: near.in.Mismatch,
+		times: newTimes(), next: -1,
 	}
 	p.over = func() bool { return p.verified >= enough }
 	i, err := p.flow(0)
@@ -44,7 +42,7 @@ func (e *wireEnd) echo(size int, stop chan struct{}) error {
 			}
 			continue
 		}
-		_, answered, err := e.pollAnswer(16, e.echoed(seq, size))
+		_, answered, err := e.pollAnswer(16, e.answered(seq, size))
 		if err != nil {
 			return err
 		}

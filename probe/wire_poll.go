@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"unsafe"
 
-	"rdmaprobe/probe/pattern"
 	"rdmaprobe/rdma"
 )
 
@@ -40,15 +39,12 @@ func (e *wireEnd) canAnswer() bool { return e.posted && !e.sending }
 // what came begins as the awaited message does. The rest of it is not looked at.
 func (e *wireEnd) pollAnswer(times int, a answer) (received int, answered bool, err error) {
 	w := e.work
+	begin, mask := e.in.Begin(a.to, a.size)
 	work := rdma.IbvTurnWork{Send: &w.send, BadSend: &w.badSend, WC: w.wc[:], Polls: times, Await: &rdma.IbvTurnAwait{
-		WRID: e.recvs << 1, Length: uint32(a.size), Mask: ^uint64(0), Word: pattern.Word(a.to, 0),
+		WRID: e.recvs << 1, Length: uint32(a.size), Word: begin, Mask: mask,
 		At:   (*uint64)(unsafe.Pointer(&e.slotBytes(slotRecv0 + e.slot)[0])), // a slot has 64 bytes or more
 		Then: pollsForSend,
 	}}
-	if a.size < pattern.NumberSize {
-		work.Await.Mask >>= 8 * (pattern.NumberSize - a.size)
-		work.Await.Word &= work.Await.Mask
-	}
 	e.aimSend(a.slot, a.length)
 	if a.recvLength > 0 {
 		e.aimRecv(1, a.recvLength)

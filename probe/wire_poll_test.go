@@ -32,6 +32,8 @@ func wired(t *testing.T, calls string) (a, b *wireEnd) {
 	a, b = newEnd(t, ctx, pd), newEnd(t, ctx, pd)
 	connectEnds(t, a, b)
 	connectEnds(t, b, a)
+	a.speak(pattern.Asks, b.info.Salt)
+	b.speak(pattern.Answers, a.info.Salt)
 	return a, b
 }
 
@@ -81,19 +83,20 @@ func (e *wireEnd) state() string {
 // send sends message seq, with a receive for its answer.
 func (e *wireEnd) send(t *testing.T, seq uint64, size int) {
 	t.Helper()
-	pattern.Fill(e.slotBytes(slotSend)[:size], seq)
+	e.out.Fill(e.slotBytes(slotSend)[:size], seq)
 	must(t, e.postBoth(slotSend, size, size))
 }
 
-// echoed is the answer to message seq: the message itself.
-func (e *wireEnd) echoed(seq uint64, size int) answer {
-	return answer{to: seq, size: size, slot: slotRecv0 + e.slot, length: size, recvLength: size}
+// answered is the answer to message seq.
+func (e *wireEnd) answered(seq uint64, size int) answer {
+	e.out.Fill(e.slotBytes(slotSend)[:size], seq)
+	return answer{to: seq, size: size, slot: slotSend, length: size, recvLength: size}
 }
 
 // check takes the message that arrived and looks at every byte of it.
 func (e *wireEnd) check(t *testing.T, seq uint64, size int) {
 	t.Helper()
-	if at := pattern.Mismatch(e.slotBytes(e.taken())[:size], seq); at >= 0 {
+	if at := e.in.Mismatch(e.slotBytes(e.taken())[:size], seq); at >= 0 {
 		t.Fatalf("%d bytes: byte %d of message %d is wrong", size, at, seq)
 	}
 }
@@ -109,7 +112,7 @@ func TestAnswers(t *testing.T) {
 			t.Fatalf("%d bytes: the first send: %d, %v, sending %v", size, n, err, a.sending)
 		}
 		for seq := uint64(1); seq < 20; seq++ {
-			n, answered, err := b.pollAnswer(1, b.echoed(seq, size))
+			n, answered, err := b.pollAnswer(1, b.answered(seq, size))
 			if n != size || !answered || err != nil || !b.canAnswer() {
 				t.Fatalf("%d bytes: %d, %v, %v, %s", size, n, answered, err, b.state())
 			}
@@ -118,14 +121,14 @@ func TestAnswers(t *testing.T) {
 			if seq%2 == 1 {
 				slot = slotSend1
 			}
-			pattern.Fill(a.slotBytes(slot)[:size], seq+1)
+			a.out.Fill(a.slotBytes(slot)[:size], seq+1)
 			n, answered, err = a.pollAnswer(1, answer{to: seq, size: size, slot: slot, length: size, recvLength: size})
 			if n != size || !answered || err != nil || !a.canAnswer() {
 				t.Fatalf("%d bytes: %d, %v, %v, %s", size, n, answered, err, a.state())
 			}
 			a.check(t, seq, size)
 		}
-		last := b.echoed(20, size)
+		last := b.answered(20, size)
 		last.recvLength = 0
 		if n, answered, err := b.pollAnswer(1, last); n != size || !answered || err != nil || b.posted || b.sending {
 			t.Errorf("%d bytes: the last: %d, %v, %v, %s", size, n, answered, err, b.state())
@@ -140,7 +143,7 @@ func TestAnswerHoldsBackWhatCame(t *testing.T) {
 	a, b := wired(t, `"ibv_poll_cq": [{"repeat_every": 1}]`)
 	must(t, b.postRecv(size))
 	a.send(t, 1, size)
-	n, answered, err := b.pollAnswer(1, b.echoed(1, size))
+	n, answered, err := b.pollAnswer(1, b.answered(1, size))
 	if n != size || !answered || err != nil || !b.held || b.canAnswer() {
 		t.Fatalf("%d, %v, %v, %s", n, answered, err, b.state())
 	}
@@ -173,7 +176,7 @@ func TestAnswerRefused(t *testing.T) {
 		a, b := wired(t, c.calls)
 		must(t, b.postRecv(c.posted))
 		a.send(t, 1, c.size)
-		n, answered, err := b.pollAnswer(1, b.echoed(c.to, c.size))
+		n, answered, err := b.pollAnswer(1, b.answered(c.to, c.size))
 		if c.want == "" {
 			if n != c.size || answered || err != nil || b.sending || b.posted {
 				t.Errorf("%s: %d, %v, %v, %s", c.name, n, answered, err, b.state())

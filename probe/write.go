@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"rdmaprobe/probe/pattern"
 	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 )
@@ -35,7 +34,7 @@ func probeWrite(s *session) {
 	params["type"] = string(s.req.Data.Type)
 	r := s.beginData(id, params)
 	const seq = 1
-	pattern.Fill(c.near.slotBytes(slotSend)[:size], seq)
+	c.near.out.Fill(c.near.slotBytes(slotSend)[:size], seq)
 	if err := c.near.postWrite(size, c.peer); err != nil {
 		r.failData(err)
 		return
@@ -55,10 +54,15 @@ func probeWrite(s *session) {
 func (s *session) askTarget(r *row, c *connection, size int, seq uint64) {
 	got, err := ask[peer.Results](s.child.Context(), c.remote, peer.TypeWritten, peer.Written{Size: size, Seq: seq}, peer.TypeResults, peer.StepLimit)
 	r.o.Call = "ibv_post_send"
+	missing := unproven(&got, 1, c.near.out.Digest(size, seq, 1))
 	switch {
+	case told(err):
+		r.unknown(Interrupted, err.Error())
 	case err != nil:
-		r.unknown(Unreachable, "the write completed, but whether it arrived is not known: "+err.Error())
-	case got.Verified == 1:
+		r.unknown(Unproven, "the write completed, and the other end did not say what its memory has: "+err.Error())
+	case got.Verified > 0 && missing != "":
+		r.unknown(Unproven, "the write completed, and "+missing)
+	case got.Verified > 0:
 		r.set("delivered", true)
 		r.o.Value, r.o.Level = size, rdma.CapabilityConfirmed
 		r.send()
@@ -104,7 +108,7 @@ func (s *session) judgeWrite(r *row, c *connection, size int, seq uint64) {
 			r.unknown(ProviderError, "the target cannot be read: "+err.Error())
 			return
 		}
-		at := pattern.Mismatch(target, seq)
+		at := c.near.out.Mismatch(target, seq)
 		if at < 0 {
 			r.set("delivered", true)
 			r.o.Value = size

@@ -48,7 +48,7 @@ var shortReasons = map[probe.Reason]string{
 	probe.NotTried: "", probe.Precondition: "pre", probe.Timeout: "time", probe.Crash: "crash",
 	probe.Stuck: "stuck", probe.Unstable: "varies", probe.Interrupted: "intr", probe.Guarded: "guard",
 	probe.Exhausted: "full", probe.Permission: "perm", probe.Invalid: "inval", probe.Unreachable: "peer",
-	probe.NoCompletion: "noack", probe.PayloadMismatch: "bytes", probe.SymbolMissing: "symbol",
+	probe.NoCompletion: "noack", probe.PayloadMismatch: "bytes", probe.Unproven: "proof", probe.SymbolMissing: "symbol",
 	probe.LibraryMissing: "lib", probe.ProviderError: "error",
 }
 
@@ -59,6 +59,7 @@ const portShort = "port"
 var shortText = map[string]string{
 	portShort: "its port is not active", "pre": "what it needs is missing or failed",
 	"time": "the deadline came first", "crash": "the child died in a provider call",
+	"proof": "the end that received did not show that it did",
 	"stuck": "the child could not be killed, or was left in a call", "varies": "successive answers differ",
 	"intr": "ended before it had an answer", "guard": "the guard refused",
 	"full": "a pool is used up", "perm": "this user may not",

@@ -174,8 +174,8 @@ func (r Round) Check() error {
 
 // Check refuses what no honest peer says.
 func (e End) Check() error {
-	if e.Sent < 0 || e.Sent > maxCount {
-		return invalid("an end after %d messages", e.Sent)
+	if e.Sent < 0 || e.Sent > maxCount || e.Received < 0 || e.Received > e.Sent {
+		return invalid("an end after %d messages and %d answers", e.Sent, e.Received)
 	}
 	return nil
 }

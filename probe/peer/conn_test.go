@@ -70,7 +70,7 @@ func TestHostileLines(t *testing.T) {
 		"other type":     {`{"type":"bye","body":{}}` + "\n", "where hello was expected"},
 		"wrong fields":   {`{"type":"hello","body":{"version":1}}` + "\n", "cannot be read"},
 		"null":           {`{"type":"hello","body":null}` + "\n", "protocol version"},
-		"other version":  {`{"type":"hello","body":{"version":"2.0","role":"session"}}` + "\n", "same release"},
+		"other version":  {`{"type":"hello","body":{"version":"1.0","role":"session"}}` + "\n", "same release"},
 		"error, no text": {`{"type":"error","body":[]}` + "\n", "an error without text"},
 	} {
 		a, b := pipe(t)

@@ -6,7 +6,7 @@ import (
 
 // Version of the control protocol: a new message or field raises the minor
 // number, a changed meaning the major one.
-const Version = "1.0"
+const Version = "2.0"
 
 // Default ports of the two handshakes.
 const (
@@ -122,6 +122,7 @@ type Endpoint struct {
 	Device string `json:"device"`
 	QPN    uint32 `json:"qpn"`
 	PSN    uint32 `json:"psn"`
+	Salt   uint64 `json:"salt,string,omitempty"` // of the messages that it sends; never 0
 	LID    int    `json:"lid"`
 	GID    string `json:"gid,omitempty"`
 	MTU    int    `json:"mtu"` // active, bytes
@@ -138,9 +139,11 @@ type Round struct {
 	First uint64 `json:"first"` // number of the first one
 }
 
-// End says that a round's messages have been sent.
+// End says that a round's messages have been sent, and what came back.
 type End struct {
-	Sent int `json:"sent"` // how many; fewer than announced where the client's deadline came first
+	Sent     int    `json:"sent"`                    // how many; fewer than announced where the client's deadline came first
+	Received int    `json:"received"`                // answers, with every byte right
+	Digest   uint64 `json:"digest,string,omitempty"` // of the answers
 }
 
 // Written says that a remote write has completed.
@@ -149,11 +152,13 @@ type Written struct {
 	Seq  uint64 `json:"seq"`
 }
 
-// Results are what the receiver at the server saw.
+// Results are what the receiver at the server saw: of a round's messages, or of a
+// remote write in its memory. The digest is what only who received them can know.
 type Results struct {
 	Received int    `json:"received"`
 	Verified int    `json:"verified"`
-	Mismatch string `json:"mismatch,omitempty"` // the first wrong message
+	Mismatch string `json:"mismatch,omitempty"`      // the first wrong message
+	Digest   uint64 `json:"digest,string,omitempty"` // of the verified ones
 }
 
 // Done is how a task ended at the server.

@@ -26,11 +26,11 @@ func honest() map[string]checker {
 		TypeSelected: Selected{port},
 		TypeTask:     Task{Probe: "pingpong", Type: "uc", Sizes: []int{64, 4096}, Iterations: 100, Loss: time.Second, Timeout: 20 * time.Second},
 		TypeReady:    Ready{NewToken(), time.Minute},
-		TypeEndpoint: Endpoint{Device: "rdma_en4", QPN: 0xffffff, PSN: 1, GID: "::ffff:169.254.20.1", MTU: 4096, Addr: 1 << 63, Length: 64, RKey: 7},
+		TypeEndpoint: Endpoint{Device: "rdma_en4", QPN: 0xffffff, PSN: 1, Salt: 1<<64 - 1, GID: "::ffff:169.254.20.1", MTU: 4096, Addr: 1 << 63, Length: 64, RKey: 7},
 		TypeRound:    Round{64, 110, 1},
-		TypeEnd:      End{110},
+		TypeEnd:      End{Sent: 110, Received: 109, Digest: 1 << 63},
 		TypeWritten:  Written{64, 1},
-		TypeResults:  Results{Received: 110, Verified: 109, Mismatch: "message 3"},
+		TypeResults:  Results{Received: 110, Verified: 109, Mismatch: "message 3", Digest: 1<<64 - 1},
 		TypeDone:     Done{"completed", ""},
 	}
 }
@@ -134,6 +134,8 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"empty round":         Round{Size: 64},
 		"huge round":          Round{Size: maxSize + 1, Count: 1},
 		"negative end":        End{Sent: -1},
+		"more answers":        End{Sent: 3, Received: 4},
+		"negative answers":    End{Sent: 3, Received: -1},
 		"empty write":         Written{},
 		"more than arrived":   Results{Received: 1, Verified: 2},
 		"negative results":    Results{Received: -1, Verified: -1},
@@ -149,10 +151,10 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 	}
 }
 
-// A newer major version is refused with a word that says what to do.
+// Another major version, older or newer, is refused with a word that says what to do.
 func TestVersions(t *testing.T) {
 	h := honest()[TypeHello].(Hello)
-	for version, ok := range map[string]bool{"1.0": true, "1.7": true, "1": true, "2.0": false, "10.0": false} {
+	for version, ok := range map[string]bool{"2.0": true, "2.7": true, "2": true, "1.0": false, "1.7": false, "3.0": false, "20.0": false} {
 		h.Version = version
 		err := h.Check()
 		var f *Failure

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 	"syscall"
 	"unsafe"
@@ -26,6 +27,7 @@ type Peer struct {
 	port   *port
 	qps    map[int32]*peerQP
 	silent bool
+	answer func(m []byte)
 	region []byte
 	rkey   uint32
 	last   []byte
@@ -129,6 +131,14 @@ func (e *Peer) Echo(on bool) {
 	e.p.mu.Unlock()
 }
 
+// Answer has f change each message before it comes back; nil lets it come back as
+// it is, which it does from the start. f is called while the provider is locked.
+func (e *Peer) Answer(f func(m []byte)) {
+	e.p.mu.Lock()
+	e.answer = f
+	e.p.mu.Unlock()
+}
+
 // Received is a copy of the last message that arrived, and how many did.
 func (e *Peer) Received() (last []byte, count int) {
 	e.p.mu.Lock()
@@ -166,7 +176,12 @@ func (t *peerQP) receive(q *queuePair, m *message) {
 	if e.silent || q.qpType == qptRC && q.attr.RQPSN != peerPSN {
 		return
 	}
-	q.arrive(&message{srcQPN: t.num, opcode: m.opcode, imm: m.imm, solicited: m.solicited, data: m.data})
+	back := m.data
+	if e.answer != nil {
+		back = bytes.Clone(back)
+		e.answer(back)
+	}
+	q.arrive(&message{srcQPN: t.num, opcode: m.opcode, imm: m.imm, solicited: m.solicited, data: back})
 }
 
 // takeWrite plays a remote write into the region. p.mu is held.

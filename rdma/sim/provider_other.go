@@ -40,6 +40,9 @@ func (*Peer) Endpoint(int32) (Endpoint, error) { return Endpoint{}, errNoSimulat
 // Echo does nothing.
 func (*Peer) Echo(bool) {}
 
+// Answer does nothing.
+func (*Peer) Answer(func([]byte)) {}
+
 // Received is empty.
 func (*Peer) Received() ([]byte, int) { return nil, 0 }
 
