@@ -86,6 +86,17 @@ func payloadMismatch(v *findingView) []findingHit {
 	})
 }
 
+func receiverDidNotConfirm(v *findingView) []findingHit {
+	return v.dataHits(func(o *Observation) (string, bool) {
+		return o.ID + ": the end that received did not show that it has what was sent", o.Level == rdma.CapabilityUnknown && o.Reason == Unproven
+	}, func(_ string, rows []*Observation, h *findingHit) {
+		h.remedy = "look at what `rdmaprobe serve` said at the other end, take the same release at both, and repeat it"
+		if bothHere(rows) {
+			h.remedy = "repeat it: both ends were on this machine, so that no peer can be the cause. If it stays, report it to the vendor with the file of `rdmaprobe report --bundle FILE.tar.gz`"
+		}
+	})
+}
+
 // refusedData tells whether a provider failed a message itself: its call returned an
 // error, the work completed with one, or the answer was impossible. What the other
 // end or the port explains has a finding of its own.

@@ -37,6 +37,13 @@ var dataCases = []findingCase{
 		s.fail("mlx5_0", "op.rdma_write", PayloadMismatch, 0).Data = map[string]any{"delivered": false, "changed": false}
 	}, is("completion_without_delivery", "warning", "mlx5_0")},
 	{"payload_mismatch", "all came back right", linuxScene, func(s scene) { s.confirm("mlx5_0", "pingpong.rc") }, nil},
+	{"receiver_did_not_confirm", "a ping-pong", linuxScene, func(s scene) {
+		s.spoilt("mlx5_0", "pingpong.rc", Unproven, "100 of 100 messages were answered here, and the other end did not say what it received")
+	}, is("receiver_did_not_confirm", "error", "mlx5_0")},
+	{"receiver_did_not_confirm", "a write", macScene, func(s scene) {
+		s.fail("rdma_en3", "op.rdma_write", Unproven, 0)
+	}, is("receiver_did_not_confirm", "error", "rdma_en3")},
+	{"receiver_did_not_confirm", "it did", linuxScene, func(s scene) { s.confirm("mlx5_0", "pingpong.rc") }, nil},
 	{"data_transfer_failed", "an impossible answer", linuxScene, func(s scene) {
 		s.spoilt("mlx5_0", "pingpong.rc", Invalid, "ibv_poll_cq returned 9 for 4 entries")
 	}, is("data_transfer_failed", "error", "mlx5_0")},

@@ -70,6 +70,7 @@ var findingRules = []findingRule{
 	{"child_unkillable", SeverityError, scopeDevice, childUnkillable, checkDevices},
 	{"pingpong_timeout", SeverityError, scopeDevice, pingpongTimeout, checkPingpong},
 	{"payload_mismatch", SeverityError, scopeDevice, payloadMismatch, checkPingpong},
+	{"receiver_did_not_confirm", SeverityError, scopeDevice, receiverDidNotConfirm, checkPingpong},
 	{"data_transfer_failed", SeverityError, scopeDevice, dataTransferFailed, checkPingpong},
 	{"pd_alloc_failed", SeverityError, scopeDevice, pdAllocFailed, checkProbe},
 	{"pd_alloc_failed_port_active", SeverityError, scopeDevice, pdAllocFailedPortActive, checkProbe},

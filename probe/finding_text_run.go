@@ -54,6 +54,17 @@ var runPages = []findingPage{
 		sources: []string{"https://github.com/ml-explore/mlx/pull/3152", srcTN3205},
 	},
 	{
+		code: "receiver_did_not_confirm",
+		meaning: "Messages were answered here, or a remote write completed, and the end that should have received them did not show that it did. A wire that gives messages back to their sender, " +
+			"or a peer that says what it does not know, looks like this. What completed here is no proof of what arrived there.",
+		concluded: "From the results of the other end, which has to return a digest over the number, length and bytes of every message: missing, of fewer or more messages than were sent, or with another digest. " +
+			"Each message holds bytes that go over RDMA and no other way, so that nobody can give the digest who has not received them.",
+		do: "Take the same release of rdmaprobe at both ends, and look at what `rdmaprobe serve` said there. On UC a message that was lost before those that count looks the same: repeat it. " +
+			"Repeat it with both ends on one machine, where nothing that another host says is needed.",
+		verify:  "`rdmaprobe probe --pingpong --peer HOST` is confirmed.",
+		sources: []string{srcTN3205},
+	},
+	{
 		code: "data_transfer_failed",
 		meaning: "The provider failed a message by itself: posting it was refused, it completed with an error, or the provider gave an answer that cannot be, such as a completion of nothing that was posted. " +
 			"The peer's silence and a port that went down have findings of their own.",

@@ -59,6 +59,7 @@ var briefs = map[string]string{
 	"child_unkillable":                      "a process is stuck in the driver",
 	"pingpong_timeout":                      "nothing came back from the peer",
 	"payload_mismatch":                      "wrong bytes arrive",
+	"receiver_did_not_confirm":              "the other end does not show that messages arrived",
 	"data_transfer_failed":                  "the provider fails messages",
 	"pd_alloc_failed":                       "no protection domain could be allocated",
 	"pd_alloc_failed_port_active":           "no protection domain could be allocated",

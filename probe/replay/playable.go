@@ -35,6 +35,8 @@ func unplayable(o *probe.Observation) string {
 		return "the run was interrupted"
 	case strings.HasPrefix(o.Probe, "serve."):
 		return "it is the answering end of another host's connection"
+	case o.Reason == probe.Unproven:
+		return "the end that received did not show that it did, which no simulated one does"
 	case o.Params["mode"] == "two hosts" || o.Params["handshake"] != nil:
 		return "the other end was another host, which no profile holds"
 	case o.Reason == probe.Guarded && by["event"] == "busy":

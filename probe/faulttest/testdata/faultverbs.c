@@ -4,7 +4,8 @@
 // processes: swap, rename, vanish; other: the second one has another GUID; late: the first one's GUID is another from the second time on that it is
 // asked while it is open; inner: it is another from the first time on, and the list's is not. IDENTITY_GUID=zero or same: what all of them have. SLOW=ibv_query_port makes that call of either
 // device take SLOW_MS milliseconds. It has the layout of infiniband/verbs.h
-// as far as rdmaprobe looks, and no device behind it.
+// as far as rdmaprobe looks, and no device behind it. WIRE=ok gives it a wire, which
+// leads to the queue pairs of every process with the same FAULT_DEVICE; see wire.h.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -213,9 +214,12 @@ void ibv_free_device_list(struct device **list) { strikes(NULL, "ibv_free_device
 const char *ibv_get_device_name(struct device *d) { PTR(NULL, "ibv_get_device_name"); return d->name; }
 uint64_t ibv_get_device_guid(struct device *d) { strikes(NULL, "ibv_get_device_guid"); return guid_of(d, 0x015300feff5e0000ull); }
 
-static int poll_cq(struct object *cq, int n, void *wc) { (void)n; (void)wc; INT(cq->context, "ibv_poll_cq"); return 0; }
+#include "wire.h"
+
+static int poll_cq(struct object *cq, int n, void *wc) { INT(cq->context, "ibv_poll_cq"); return wire() ? wire_poll(cq, n, wc) : 0; }
 static int req_notify_cq(struct object *cq, int s) { (void)s; INT(cq->context, "ibv_req_notify_cq"); return 0; }
-static int post(struct object *qp, void *wr, void **bad) { (void)bad; (void)wr; INT(qp->context, "ibv_post_send"); return 0; }
+static int post(struct object *qp, void *wr, void **bad) { (void)bad; INT(qp->context, "ibv_post_send"); return wire() ? wire_send(qp, wr) : 0; }
+static int post_recv(struct object *qp, void *wr, void **bad) { (void)bad; INT(qp->context, "ibv_post_send"); return wire() ? wire_recv(qp, wr) : 0; }
 
 struct context *ibv_open_device(struct device *d)
 {
@@ -226,7 +230,7 @@ struct context *ibv_open_device(struct device *d)
 	c->ops[11] = poll_cq;
 	c->ops[12] = req_notify_cq;
 	c->ops[25] = post;
-	c->ops[26] = post;
+	c->ops[26] = post_recv;
 	return c;
 }
 
@@ -277,7 +281,7 @@ int ibv_query_gid(struct context *c, uint8_t port, int index, uint8_t *gid)
 
 static struct object *object(struct context *c)
 {
-	struct object *o = calloc(1, sizeof *o);
+	struct object *o = calloc(1, WIRE_OBJECT);
 	o->context = c;
 	return o;
 }
@@ -314,12 +318,14 @@ struct object *ibv_create_qp(struct object *pd, uint32_t *init)
 		memset(init, 0xee, 64);
 	struct object *qp = object(pd->context);
 	qp->words[5] = (uint64_t)0x17 << 32;
+	if (wire())
+		wire_open(qp, init);
 	return qp;
 }
 
-int ibv_modify_qp(struct object *qp, uint32_t *attr, int mask) { (void)attr; (void)mask; INT(qp->context, "ibv_modify_qp"); return 0; }
+int ibv_modify_qp(struct object *qp, uint32_t *attr, int mask) { INT(qp->context, "ibv_modify_qp"); if (wire()) wire_aim(qp, attr, mask); return 0; }
 int ibv_query_qp(struct object *qp, uint32_t *attr, int mask, uint32_t *init) { (void)mask; INT(qp->context, "ibv_query_qp"); attr[0] = 1; init[8] = 16; return 0; }
 int ibv_dealloc_pd(struct object *o) { INT(o->context, "ibv_dealloc_pd"); free(o); return 0; }
 int ibv_dereg_mr(struct object *o) { INT(o->context, "ibv_dereg_mr"); free(o); return 0; }
 int ibv_destroy_cq(struct object *o) { INT(o->context, "ibv_destroy_cq"); free(o); return 0; }
-int ibv_destroy_qp(struct object *o) { INT(o->context, "ibv_destroy_qp"); free(o); return 0; }
+int ibv_destroy_qp(struct object *o) { INT(o->context, "ibv_destroy_qp"); if (wire()) wire_close(o); free(o); return 0; }
