@@ -66,9 +66,7 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 	if err := r.probeAll(words); err != nil {
 		r.fail(err)
 	}
-	for _, d := range r.doc.Devices {
-		r.fill(d)
-	}
+	r.fill()
 	r.capabilities()
 	return r.finish("probe")
 }
@@ -108,14 +106,12 @@ func (r *run) capabilities() {
 		n = math.MaxInt64 // without a ledger this run is the newest
 	}
 	lib := r.doc.Provider.Library.ID
+	seen := newIndex(r.doc, (*Observation).tried)
 	for i := range r.doc.Devices {
 		d := &r.doc.Devices[i]
 		id := r.identityOf(*d)
-		for j := range r.doc.Observations {
-			o := &r.doc.Observations[j]
-			if o.Device == d.Name && o.tried() {
-				r.past.keep(rowKey{id, o.ID, o.Probe, o.Port, r.platform.build, lib}, pastRow{run: o.Run, n: n, seq: o.Seq, level: o.Level, row: o})
-			}
+		for _, o := range seen.rows[d.Name] {
+			r.past.keep(rowKey{id, o.ID, o.Probe, o.Port, r.platform.build, lib}, pastRow{run: o.Run, n: n, seq: o.Seq, level: o.Level, row: o})
 		}
 		d.Capabilities = r.past.summarise(id, r.platform.build, lib, d.thunderbolt(r.platform.os))
 	}

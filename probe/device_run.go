@@ -147,19 +147,39 @@ func (r *run) identityOf(d Device) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	guid := d.NodeGUID
-	for _, all := range [][]Device{r.listed, r.doc.Devices} {
-		if slices.ContainsFunc(all, func(o Device) bool { return o.Name != d.Name && o.NodeGUID == guid }) {
-			guid = ""
+	if r.named == nil {
+		r.named = byGUID{}
+		for _, all := range [][]Device{r.listed, r.doc.Devices} {
+			for _, o := range all {
+				r.named.learn(o.NodeGUID, o.Name)
+			}
 		}
 	}
+	if n := r.named[guid]; n.many || n.first != "" && n.first != d.Name {
+		guid = ""
+	}
 	return identity(guid, d.Name, r.doc.Run.BootID)
+}
+
+// byGUID are the names of the devices that have a GUID, as far as they matter.
+type byGUID map[string]names
+
+// names are the first of several, and whether there is another.
+type names struct {
+	first string
+	many  bool
+}
+
+func (b byGUID) learn(guid, name string) {
+	n := b[guid]
+	b[guid] = names{cmp.Or(n.first, name), n.many || n.first != "" && n.first != name}
 }
 
 // device is the document's entry as it is now.
 func (dr *deviceRun) device() Device {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
-	if i := slices.IndexFunc(dr.doc.Devices, func(d Device) bool { return d.Name == dr.name }); i >= 0 {
+	if i := dr.at(dr.name); i >= 0 {
 		return dr.doc.Devices[i]
 	}
 	return Device{Name: dr.name}

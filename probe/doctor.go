@@ -50,9 +50,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (*Document, error) {
 	}
 	r.askPeer()
 	r.keepEarlier()
-	for _, d := range r.doc.Devices {
-		r.fill(d)
-	}
+	r.fill()
 	r.capabilities()
 	return r.finish("doctor")
 }

@@ -21,6 +21,30 @@ type newestRows struct {
 	answer, other *pastRow
 }
 
+// filedRows are the newest rows by the identity that they are about.
+type filedRows map[string]map[rowKey]*newestRows
+
+// at is the place of a key, which is made where there is none.
+func (f filedRows) at(k rowKey) *newestRows {
+	of := f[k.identity]
+	if of == nil {
+		of = map[rowKey]*newestRows{}
+		f[k.identity] = of
+	}
+	if of[k] == nil {
+		of[k] = &newestRows{}
+	}
+	return of[k]
+}
+
+// place is where a row of a level belongs.
+func (k *newestRows) place(l rdma.Capability) **pastRow {
+	if conclusive(l) {
+		return &k.answer
+	}
+	return &k.other
+}
+
 // last is the newer of the two.
 func (k newestRows) last() *pastRow {
 	if k.answer == nil || k.other != nil && k.other.newer(k.answer) {
@@ -142,16 +166,7 @@ func mayClose(o rowHead) bool {
 // keep files a row under its key, in the memory of the row that it replaces.
 func (h *history) keep(k rowKey, p pastRow) {
 	p.identity, p.build = k.identity, k.build
-	h.filed[k.identity] = true
-	kept := h.newest[k]
-	if kept == nil {
-		kept = &newestRows{}
-		h.newest[k] = kept
-	}
-	place := &kept.other
-	if conclusive(p.level) {
-		place = &kept.answer
-	}
+	place := h.newest.at(k).place(p.level)
 	if !p.newer(*place) {
 		return
 	}

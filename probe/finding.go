@@ -1,9 +1,8 @@
 package probe
 
 import (
+	"slices"
 	"time"
-
-	"rdmaprobe/probe/hostfacts"
 )
 
 // FindingContext is what findings need and the document does not hold. The zero
@@ -103,10 +102,9 @@ func Findings(d *Document, c FindingContext) []Finding {
 // scope names no host, so the message does.
 func findingsOfHosts(d *Document, c FindingContext) []Finding {
 	all := []Finding{}
-	for i := range d.Hosts {
-		h := &d.Hosts[i]
-		for _, f := range Findings(documentOfHost(d, h), c) {
-			f.Message = printable(h.Name) + ": " + f.Message
+	for _, part := range documentsOfHosts(d) {
+		for _, f := range Findings(part, c) {
+			f.Message = printable(part.Host.Name) + ": " + f.Message
 			all = append(all, f)
 		}
 	}
@@ -116,21 +114,27 @@ func findingsOfHosts(d *Document, c FindingContext) []Finding {
 	return sortFindings(all)
 }
 
-// documentOfHost is the part of a merged report that is about one host.
-func documentOfHost(d *Document, h *hostfacts.Host) *Document {
-	part := *d
-	part.Hosts, part.Host, part.Devices, part.Observations = nil, h, nil, nil
-	for _, dev := range d.Devices {
-		if dev.Host == h.Name {
-			part.Devices = append(part.Devices, dev)
-		}
+// documentsOfHosts are the parts of a merged report, each about one of its hosts.
+func documentsOfHosts(d *Document) []*Document {
+	devices, rows := byHost(d.Devices, func(dev *Device) string { return dev.Host }), byHost(d.Observations, func(o *Observation) string { return o.Host })
+	parts := make([]*Document, len(d.Hosts))
+	for i := range d.Hosts {
+		part := *d
+		part.Hosts, part.Host = nil, &d.Hosts[i]
+		part.Devices, part.Observations = devices[part.Host.Name], rows[part.Host.Name]
+		parts[i] = &part
 	}
-	for _, o := range d.Observations {
-		if o.Host == h.Name {
-			part.Observations = append(part.Observations, o)
-		}
+	return parts
+}
+
+// byHost sorts parts of a document by the host that they name.
+func byHost[T any](all []T, host func(*T) string) map[string][]T {
+	by := map[string][]T{}
+	for i := range all {
+		h := host(&all[i])
+		by[h] = append(by[h], all[i])
 	}
-	return &part
+	return by
 }
 
 // FindingCodes lists every code, in the order of the catalogue.
@@ -140,6 +144,11 @@ func FindingCodes() []string {
 		codes[i] = r.code
 	}
 	return codes
+}
+
+// codePlace is where the catalogue has a code, -1 for nowhere.
+func codePlace(code string) int {
+	return slices.IndexFunc(findingRules, func(r findingRule) bool { return r.code == code })
 }
 
 // ruleOf is the rule of a code; nil when there is none.

@@ -79,7 +79,7 @@ func (v *findingView) portBlocks(dev *Device) bool {
 		return false
 	}
 	if i := slices.IndexFunc(dev.Ports, func(p Port) bool { return p.Num == v.c.Port }); i >= 0 {
-		return !v.active(dev, &dev.Ports[i])
+		return !v.isActive(dev, &dev.Ports[i])
 	}
 	return !v.activeOf(dev)
 }
@@ -243,7 +243,7 @@ func (v *findingView) peersOf(device string) []PeerFacts {
 // portUsed is the port that this run works on: -i, else the first ACTIVE one.
 func (v *findingView) portUsed(dev *Device) *Port {
 	for i := range dev.Ports {
-		if p := &dev.Ports[i]; p.Num == v.c.Port || v.c.Port == 0 && v.active(dev, p) {
+		if p := &dev.Ports[i]; p.Num == v.c.Port || v.c.Port == 0 && v.isActive(dev, p) {
 			return p
 		}
 	}

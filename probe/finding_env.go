@@ -31,7 +31,7 @@ func (v *findingView) configuredIndexes() []configuredIndex {
 // eachGIDPort calls f for every ACTIVE port that is addressed by a GID and has any.
 func (v *findingView) eachGIDPort(f func(dev *Device, p *Port)) {
 	v.eachPort(func(dev *Device, p *Port) {
-		if needsGID(dev, p) && v.active(dev, p) && v.gidLevel(dev, p, "gid.usable", rdma.CapabilityConfirmed) {
+		if needsGID(dev, p) && v.isActive(dev, p) && v.gidLevel(dev, p, "gid.usable", rdma.CapabilityConfirmed) {
 			f(dev, p)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 // gidRows are the rows of a GID id for one port.
 func (v *findingView) gidRows(dev *Device, p *Port, id string) []*Observation {
-	return slices.DeleteFunc(v.of(dev.Name, id), func(o *Observation) bool { return o.Port != 0 && o.Port != p.Num })
+	return v.ofPort(dev.Name, id, p.Num)
 }
 
 // gidLevel tells whether a GID id of a port has one of the levels.
@@ -49,7 +49,7 @@ func needsGID(dev *Device, p *Port) bool {
 func gidTableEmpty(v *findingView) []findingHit {
 	var hits []findingHit
 	v.eachPort(func(dev *Device, p *Port) {
-		if !needsGID(dev, p) || !v.active(dev, p) || !v.gidLevel(dev, p, "gid.usable", rdma.CapabilityObservedZero) {
+		if !needsGID(dev, p) || !v.isActive(dev, p) || !v.gidLevel(dev, p, "gid.usable", rdma.CapabilityObservedZero) {
 			return
 		}
 		h := findingHit{
@@ -125,7 +125,7 @@ func netdevWithoutAddress(v *findingView) []findingHit {
 func gidStale(v *findingView) []findingHit {
 	var hits []findingHit
 	v.eachPort(func(dev *Device, p *Port) {
-		if !roce(dev, p) || !v.active(dev, p) {
+		if !roce(dev, p) || !v.isActive(dev, p) {
 			return
 		}
 		stale, facts, own := []string{}, []string{}, ""

@@ -12,7 +12,7 @@ import (
 func gidNoIPv4Mapped(v *findingView) []findingHit {
 	var hits []findingHit
 	v.eachPort(func(dev *Device, p *Port) {
-		if !dev.thunderbolt(v.h.OS) || !v.active(dev, p) || !v.gidLevel(dev, p, "gid.ipv4_mapped", rdma.CapabilityObservedZero) {
+		if !dev.thunderbolt(v.h.OS) || !v.isActive(dev, p) || !v.gidLevel(dev, p, "gid.ipv4_mapped", rdma.CapabilityObservedZero) {
 			return
 		}
 		h := v.unmappedHit(v.iface(dev))
@@ -28,7 +28,7 @@ func gidOnlyAtIndex0(v *findingView) []findingHit {
 	var hits []findingHit
 	v.eachPort(func(dev *Device, p *Port) {
 		g := untaken(p.LinkLayer, p.GIDs)
-		if !v.active(dev, p) || g == nil || g.Index != 0 || v.c.GIDIndex != nil || v.confirmedOn(dev.Name, "qp.uc.rtr") || v.confirmedOn(dev.Name, "qp.rc.rtr") {
+		if !v.isActive(dev, p) || g == nil || g.Index != 0 || v.c.GIDIndex != nil || v.confirmedOn(dev.Name, "qp.uc.rtr") || v.confirmedOn(dev.Name, "qp.rc.rtr") {
 			return
 		}
 		iface := "the interface"

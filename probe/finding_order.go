@@ -74,37 +74,62 @@ func newRuleHit(r *findingRule, h findingHit) ruleHit {
 
 // withoutEffects drops what has its cause among the others.
 func withoutEffects(all []ruleHit) []ruleHit {
-	return slices.DeleteFunc(slices.Clone(all), func(l ruleHit) bool {
-		return slices.ContainsFunc(all, func(w ruleHit) bool { return w.replaces(l) })
-	})
+	c := causes{}
+	for _, h := range all {
+		c.add(h.rule.code, h)
+		if h.severity == SeverityError && h.rule.code != "required_capability_not_confirmed" { // which explains nothing
+			c.add(anyCause, h)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), c.replace)
 }
 
-// replaces tells whether w is named before l in the table of precedences and is
-// about the same thing: the same device or interface, or the host as a whole.
-func (w ruleHit) replaces(l ruleHit) bool {
-	if w.subject != "" && l.subject != "" && w.subject != l.subject {
-		return false
+// causes are the hits that may be one, by their code, or anyCause, and then by their
+// subject: "" is the host as a whole.
+type causes map[string]map[string][]ruleHit
+
+func (c causes) add(code string, h ruleHit) {
+	if c[code] == nil {
+		c[code] = map[string][]ruleHit{}
 	}
-	return slices.ContainsFunc(precedences, func(p precedence) bool {
+	c[code][h.subject] = append(c[code][h.subject], h)
+}
+
+// replace tells whether one of the causes is named before l in the table of
+// precedences and is about the same thing: the same device or interface, or the host
+// as a whole.
+func (c causes) replace(l ruleHit) bool {
+	other := func(w ruleHit) bool { return w.rule.code != l.rule.code }
+	for _, p := range precedences {
 		if !slices.Contains(p.losers, l.rule.code) {
-			return false
+			continue
 		}
-		if slices.Contains(p.winners, w.rule.code) {
-			return true
+		for _, winner := range p.winners {
+			of := c[winner]
+			if winner != anyCause {
+				if l.subject == "" && len(of) > 0 || len(of[""])+len(of[l.subject]) > 0 {
+					return true
+				}
+				continue
+			}
+			for subject, hits := range of {
+				if (subject == "" || l.subject == "" || subject == l.subject) && slices.ContainsFunc(hits, other) {
+					return true
+				}
+			}
 		}
-		// A requirement that was not met explains nothing.
-		return slices.Contains(p.winners, anyCause) && w.severity == SeverityError && w.rule.code != l.rule.code &&
-			w.rule.code != "required_capability_not_confirmed"
-	})
+	}
+	return false
 }
 
 // mergeHits makes one finding of all hits of a code in one scope.
 func mergeHits(hits []ruleHit) []Finding {
-	merged := []Finding{}
+	merged, places := []Finding{}, map[codeScope]int{}
 	for _, h := range hits {
 		f := h.finding()
-		i := slices.IndexFunc(merged, func(g Finding) bool { return g.Code == f.Code && g.Scope == f.Scope })
-		if i < 0 {
+		i, there := places[f.place()]
+		if !there {
+			places[f.place()] = len(merged)
 			merged = append(merged, f)
 			continue
 		}
@@ -125,6 +150,11 @@ func mergeHits(hits []ruleHit) []Finding {
 	}
 	return merged
 }
+
+// codeScope is what a document has one finding of.
+type codeScope struct{ code, scope string }
+
+func (f *Finding) place() codeScope { return codeScope{f.Code, f.Scope} }
 
 func (h ruleHit) finding() Finding {
 	return Finding{
@@ -150,8 +180,13 @@ func severityOrder(s string) int {
 
 // union appends what is not there yet.
 func union(a, b []string) []string {
+	there := make(map[string]bool, len(a)+len(b))
+	for _, s := range a {
+		there[s] = true
+	}
 	for _, s := range b {
-		if !slices.Contains(a, s) {
+		if !there[s] {
+			there[s] = true
 			a = append(a, s)
 		}
 	}

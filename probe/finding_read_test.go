@@ -90,7 +90,7 @@ func TestReadFailuresNameCallAndErrno(t *testing.T) {
 				t.Errorf("%s says %q", text, bad)
 			}
 		}
-		if brief := Brief(s.d, f); !strings.Contains(brief, "ibv_") || !strings.Contains(f.Message, strings.SplitN(brief, ", ", 2)[1]) {
+		if brief := Briefs(s.d)(f); !strings.Contains(brief, "ibv_") || !strings.Contains(f.Message, strings.SplitN(brief, ", ", 2)[1]) {
 			t.Errorf("in a few words: %q", brief)
 		}
 	}

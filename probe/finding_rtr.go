@@ -281,7 +281,7 @@ func (v *findingView) rtrRows(device string) (rows []*Observation, tried bool) {
 // known to be missing.
 func (v *findingView) preflight(dev *Device) (missing, facts []string) {
 	p := v.portUsed(dev)
-	if p == nil || !v.active(dev, p) {
+	if p == nil || !v.isActive(dev, p) {
 		return nil, nil
 	}
 	thunderbolt := dev.thunderbolt(v.h.OS)

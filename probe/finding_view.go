@@ -14,24 +14,21 @@ import (
 
 // findingView is a document as the rules look at it.
 type findingView struct {
-	d    *Document
-	c    FindingContext
-	h    *hostfacts.Host           // never nil
-	rows map[string][]*Observation // by device, "" is the host
+	*index
+	d *Document
+	c FindingContext
+	h *hostfacts.Host // never nil
+
+	active map[*Device]bool // what activeOf found
+	any    *bool            // what anyActive found; nil before it was asked
 }
 
 func newFindingView(d *Document, c FindingContext) *findingView {
-	v := &findingView{d: d, c: c, h: d.Host, rows: map[string][]*Observation{}}
+	v := &findingView{d: d, c: c, h: d.Host, active: map[*Device]bool{}}
 	if v.h == nil {
 		v.h = &hostfacts.Host{}
 	}
-	for i := range d.Observations {
-		o := &d.Observations[i]
-		if o.OSBuild != "" {
-			continue // of another build: it says nothing of this one
-		}
-		v.rows[o.Device] = append(v.rows[o.Device], o)
-	}
+	v.index = newIndex(d, func(o *Observation) bool { return o.OSBuild == "" }) // of another build: it says nothing of this one
 	return v
 }
 
@@ -60,20 +57,9 @@ func (v *findingView) driverLog() string {
 	return "the kernel log (`sudo dmesg`)"
 }
 
-// of lists the rows of an id on a device, "" for the host.
-func (v *findingView) of(device, id string) []*Observation {
-	var rows []*Observation
-	for _, o := range v.rows[device] {
-		if o.ID == id {
-			rows = append(rows, o)
-		}
-	}
-	return rows
-}
-
 // has tells whether an id has a row of one of the levels on a device.
 func (v *findingView) has(device, id string, levels ...rdma.Capability) bool {
-	return slices.ContainsFunc(v.of(device, id), func(o *Observation) bool { return slices.Contains(levels, o.Level) })
+	return slices.ContainsFunc(v.ids[rowName{device, id}], func(o *Observation) bool { return slices.Contains(levels, o.Level) })
 }
 
 // devicesSeen lists the names of the devices that have rows, sorted.
@@ -86,15 +72,6 @@ func (v *findingView) devicesSeen() []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-func (v *findingView) device(name string) *Device {
-	for i := range v.d.Devices {
-		if v.d.Devices[i].Name == name {
-			return &v.d.Devices[i]
-		}
-	}
-	return nil
 }
 
 // thunderbolt tells whether a device of that name is one of Apple's kind.
@@ -165,7 +142,7 @@ func (v *findingView) connected(iface string) (yes, known bool) {
 // state is the state of a port, "" while it is not known for certain: not read,
 // or not stable.
 func (v *findingView) state(dev *Device, p *Port) string {
-	rows := slices.DeleteFunc(v.of(dev.Name, "port.state"), func(o *Observation) bool { return o.Port != 0 && o.Port != p.Num })
+	rows := v.ofPort(dev.Name, "port.state", p.Num)
 	if len(rows) == 0 {
 		return p.State
 	}
@@ -182,16 +159,27 @@ func (v *findingView) state(dev *Device, p *Port) string {
 
 const stateActive = "active"
 
-func (v *findingView) active(dev *Device, p *Port) bool { return v.state(dev, p) == stateActive }
+func (v *findingView) isActive(dev *Device, p *Port) bool { return v.state(dev, p) == stateActive }
 
 // activeOf tells whether any port of a device is ACTIVE.
 func (v *findingView) activeOf(dev *Device) bool {
-	return slices.ContainsFunc(dev.Ports, func(p Port) bool { return v.active(dev, &p) })
+	yes, known := v.active[dev]
+	if !known {
+		yes = slices.ContainsFunc(dev.Ports, func(p Port) bool { return v.isActive(dev, &p) })
+		v.active[dev] = yes
+	}
+	return yes
 }
 
 // anyActive tells whether any port of the host is ACTIVE.
 func (v *findingView) anyActive() bool {
-	return slices.ContainsFunc(v.d.Devices, func(d Device) bool { return v.activeOf(&d) })
+	if v.any == nil {
+		v.any = new(bool)
+		for i := range v.d.Devices {
+			*v.any = *v.any || v.activeOf(&v.d.Devices[i])
+		}
+	}
+	return *v.any
 }
 
 // idle tells whether a device is one that nobody uses: none of its ports is
@@ -204,7 +192,7 @@ func (v *findingView) idle(dev *Device) bool {
 // and the command named neither this one nor a device that has none.
 func (v *findingView) idlePort(dev *Device, p *Port) bool {
 	named := slices.Contains(v.c.NamedDevices, dev.Name) && (v.c.Port == p.Num || !v.activeOf(dev))
-	return !v.active(dev, p) && v.anyActive() && !named
+	return !v.isActive(dev, p) && v.anyActive() && !named
 }
 
 // addresses are those of an interface; known is false when they were not read.

@@ -23,9 +23,8 @@ type history struct {
 	runs     map[string]*pastRun
 	hosts    map[string]*pastHost // by name
 	sights   map[string]*sight    // by identity
-	newest   map[rowKey]*newestRows
+	newest   filedRows
 	rows     []*pastRow           // only when every
-	filed    map[string]bool      // identities that rows were kept for
 	damaged  int                  // rows that cannot be read, or say what no row can
 	closures map[string][]closure // by identity
 	tbClosed []closure            // of all Thunderbolt devices
@@ -93,7 +92,7 @@ func (h hostSeen) build() string {
 // newHistory knows nothing.
 func newHistory() *history {
 	return &history{
-		runs: map[string]*pastRun{}, hosts: map[string]*pastHost{}, sights: map[string]*sight{}, newest: map[rowKey]*newestRows{}, filed: map[string]bool{},
+		runs: map[string]*pastRun{}, hosts: map[string]*pastHost{}, sights: map[string]*sight{}, newest: filedRows{},
 		closures: map[string][]closure{}, gids: map[string]string{},
 	}
 }

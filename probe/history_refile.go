@@ -41,7 +41,7 @@ func (h *history) refile(r *pastRun, device, from, to string) {
 		return
 	}
 	named := from == identity("", device, r.boot)
-	if h.filed[from] {
+	if len(h.newest[from]) > 0 {
 		h.refileRows(r, device, from, to, named)
 	}
 	h.moveClosures(r, device, from, to, named)
@@ -60,10 +60,7 @@ func (h *history) refileRows(r *pastRun, device, from, to string, all bool) {
 	}
 	var moved []*pastRow
 	var keys []rowKey
-	for k, kept := range h.newest {
-		if k.identity != from {
-			continue
-		}
+	for k, kept := range h.newest[from] {
 		for _, place := range []**pastRow{&kept.answer, &kept.other} {
 			if moves(*place) {
 				moved, keys = append(moved, *place), append(keys, k)
@@ -71,7 +68,7 @@ func (h *history) refileRows(r *pastRun, device, from, to string, all bool) {
 			}
 		}
 		if kept.answer == nil && kept.other == nil {
-			delete(h.newest, k)
+			delete(h.newest[from], k)
 		}
 	}
 	for _, p := range h.rows {
@@ -81,27 +78,9 @@ func (h *history) refileRows(r *pastRun, device, from, to string, all bool) {
 	}
 	for i, p := range moved {
 		keys[i].identity, p.identity = to, to
-		h.place(keys[i], p)
-	}
-	h.filed[to] = true
-	if all {
-		delete(h.filed, from)
-	}
-}
-
-// place puts a row under its key, unless a newer one is there.
-func (h *history) place(k rowKey, p *pastRow) {
-	kept := h.newest[k]
-	if kept == nil {
-		kept = &newestRows{}
-		h.newest[k] = kept
-	}
-	at := &kept.other
-	if conclusive(p.level) {
-		at = &kept.answer
-	}
-	if p.newer(*at) {
-		*at = p
+		if at := h.newest.at(keys[i]).place(p.level); p.newer(*at) {
+			*at = p
+		}
 	}
 }
 

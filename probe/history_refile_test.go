@@ -192,10 +192,10 @@ func TestRefiling(t *testing.T) {
 		h.closures[from] = []closure{{Run: "r1"}, {Run: "r0"}}
 		h.refile(r, "d0", from, "guid")
 		want := 2
-		if len(h.newest) != want || len(h.closures["guid"]) != 2 || len(h.closures[from]) != 0 {
-			t.Errorf("%d keys, closures %+v", len(h.newest), h.closures)
+		if len(h.newest["guid"]) != want || len(h.newest[from]) != 0 || len(h.closures["guid"]) != 2 || len(h.closures[from]) != 0 {
+			t.Errorf("%d keys, closures %+v", len(h.newest["guid"]), h.closures)
 		}
-		for k, rows := range h.newest {
+		for k, rows := range h.newest["guid"] {
 			if k.identity != "guid" || rows.answer.identity != "guid" {
 				t.Errorf("%+v stays", k)
 			}

@@ -70,8 +70,9 @@ func (r *run) takeListing(a *attempt) {
 		})
 	}
 	if r.facts != nil {
+		listed := newIndex(r.doc, everyRow)
 		for _, name := range r.facts.SysfsDevices {
-			if !slices.ContainsFunc(r.doc.Devices, func(d Device) bool { return d.Name == name }) {
+			if listed.device(name) == nil {
 				r.doc.Devices = append(r.doc.Devices, Device{Name: name, Ports: []Port{}})
 			}
 		}
@@ -84,11 +85,11 @@ func (r *run) takeListing(a *attempt) {
 // choose narrows the document to the named devices. A name that is not there is
 // a note while another one is.
 func (r *run) choose() {
-	r.listed = slices.Clone(r.doc.Devices)
+	r.listed, r.named = slices.Clone(r.doc.Devices), nil
 	if names := r.opts.Devices; len(names) > 0 {
 		var missing []string
 		for _, n := range names {
-			if !slices.ContainsFunc(r.doc.Devices, func(d Device) bool { return d.Name == n }) {
+			if r.at(n) < 0 {
 				missing = append(missing, n)
 			}
 		}
@@ -154,12 +155,16 @@ func (r *run) takeStream(a *attempt, names []string) int {
 		lost = a.lost(names[next], taskDevices, 1, readIDs)
 		next++
 	}
-	seen := names[:next]
+	done := names[:next]
 	if r.ctx.Err() != nil {
-		seen = names // nothing is read after it
+		done = names // nothing is read after it
+	}
+	seen := map[string]bool{}
+	for _, n := range done {
+		seen[n] = true
 	}
 	for _, o := range append(a.rows, lost...) {
-		if slices.Contains(seen, o.Device) {
+		if seen[o.Device] {
 			o.Child = a.child()
 			r.observe(o)
 		}
@@ -170,7 +175,7 @@ func (r *run) takeStream(a *attempt, names []string) int {
 // mergeDevice adds what a child found out about a device.
 func (r *run) mergeDevice(seen Device) {
 	r.mu.Lock()
-	i := slices.IndexFunc(r.doc.Devices, func(d Device) bool { return d.Name == seen.Name })
+	i := r.at(seen.Name)
 	if i < 0 {
 		r.mu.Unlock()
 		return
@@ -178,23 +183,34 @@ func (r *run) mergeDevice(seen Device) {
 	r.doc.Devices[i].merge(seen)
 	r.doc.Devices[i].fromFacts(r.facts)
 	d := r.doc.Devices[i]
+	if r.named != nil {
+		r.named.learn(d.NodeGUID, d.Name)
+	}
 	r.mu.Unlock()
 	r.keepDevice(d)
 }
 
 // fill adds a row for every id that a device has none of.
-func (r *run) fill(d Device) {
-	have, enumerated := map[string]bool{}, true
-	for _, o := range r.doc.Observations {
-		if o.ID == "dev.enumerate" && o.Host == d.Host && o.Run == r.doc.Run.ID {
-			enumerated = o.Level != rdma.CapabilityUnknown
+func (r *run) fill() {
+	type at struct{ host, device, id string }
+	have, unlisted := map[at]bool{}, map[string]bool{} // unlisted: the hosts whose library gave no list
+	for i := range r.doc.Observations {
+		o := &r.doc.Observations[i]
+		if o.ID == "dev.enumerate" && o.Run == r.doc.Run.ID {
+			unlisted[o.Host] = o.Level == rdma.CapabilityUnknown
 		}
-		if o.Device == d.Name && o.Host == d.Host {
-			have[o.ID] = true
-		}
+		have[at{o.Host, o.Device, o.ID}] = true
 	}
+	for _, d := range r.doc.Devices {
+		r.fillDevice(d, !unlisted[d.Host], func(id string) bool { return have[at{d.Host, d.Name, id}] })
+	}
+}
+
+// fillDevice is fill for one device; enumerated tells whether there was a list that it
+// could have been on.
+func (r *run) fillDevice(d Device, enumerated bool, has func(id string) bool) {
 	for _, e := range EvidenceIDs {
-		if e.Host || have[e.ID] || e.Extra && !d.thunderbolt(r.platform.os) {
+		if e.Host || has(e.ID) || e.Extra && !d.thunderbolt(r.platform.os) {
 			continue
 		}
 		o := Observation{Host: d.Host, ID: e.ID, Device: d.Name, Level: rdma.CapabilityUnknown, Reason: NotTried, Detail: notTried[e.ID]}

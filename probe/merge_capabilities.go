@@ -16,16 +16,40 @@ type dated struct {
 	fresh bool // of the host's OS build and library
 }
 
-// capabilities merges the summaries of a device: of each id and port the newest
+// capabilities merges the summaries of each device: of each id and port the newest
 // answer, and of those the best.
-func (g *hostGroup) capabilities(dev *Device) {
-	states := map[string][]dated{}
-	id := g.identityOf(*dev)
+func (g *hostGroup) capabilities() {
+	states := g.states()
+	for i := range g.doc.Devices {
+		dev := &g.doc.Devices[i]
+		of := states[g.identityOf(*dev)]
+		if len(of) == 0 {
+			continue
+		}
+		dev.Capabilities = &Capabilities{}
+		for key, s := range dev.Capabilities.each() {
+			*s = mergeSummaries(of[key])
+			if len(s.Documented) == 0 {
+				continue
+			}
+			s.Contradicts = slices.ContainsFunc(s.Documented, func(f DocumentedFact) bool { return f.contradicts(s.State) })
+		}
+	}
+}
+
+// states are the capabilities' states in all files, by identity and key.
+func (g *hostGroup) states() map[string]map[string][]dated {
+	all := map[string]map[string][]dated{}
 	last := g.parts[len(g.parts)-1]
 	for _, p := range g.parts {
 		for _, d := range p.doc.Devices {
-			if d.Capabilities == nil || p.identity(d.Name) != id {
+			if d.Capabilities == nil {
 				continue
+			}
+			states := all[p.identity(d.Name)]
+			if states == nil {
+				states = map[string][]dated{}
+				all[p.identity(d.Name)] = states
 			}
 			c := *d.Capabilities
 			for key, s := range c.each() {
@@ -38,17 +62,7 @@ func (g *hostGroup) capabilities(dev *Device) {
 			}
 		}
 	}
-	if len(states) == 0 {
-		return
-	}
-	dev.Capabilities = &Capabilities{}
-	for key, s := range dev.Capabilities.each() {
-		*s = mergeSummaries(states[key])
-		if len(s.Documented) == 0 {
-			continue
-		}
-		s.Contradicts = slices.ContainsFunc(s.Documented, func(f DocumentedFact) bool { return f.contradicts(s.State) })
-	}
+	return all
 }
 
 // idPort is what a state was seen by.

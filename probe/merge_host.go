@@ -49,15 +49,9 @@ func (g *hostGroup) merge(allBuilds bool) {
 	}
 	d.Observations = g.rows(names, allBuilds)
 	d.Conflicts = g.conflicts(names)
-	for i := range d.Devices {
-		g.capabilities(&d.Devices[i])
-	}
+	g.capabilities()
 	for _, p := range g.parts {
-		for _, n := range p.doc.Notes {
-			if !slices.Contains(d.Notes, n) {
-				d.Notes = append(d.Notes, n)
-			}
-		}
+		d.Notes = union(d.Notes, p.doc.Notes)
 	}
 	sortRows(&d)
 	d.Findings = g.findings()
@@ -82,9 +76,11 @@ func (g *hostGroup) devices() []Device {
 		}
 	}
 	var all []Device
+	taken := map[string]bool{}
 	for _, id := range order {
-		if dev := seen[id]; !slices.ContainsFunc(all, func(d Device) bool { return d.Name == dev.Name }) {
-			all = append(all, *dev) // a name that passed to another device is the newer one's
+		if dev := seen[id]; !taken[dev.Name] { // a name that passed to another device is the newer one's
+			taken[dev.Name] = true
+			all = append(all, *dev)
 		}
 	}
 	return all
@@ -93,10 +89,8 @@ func (g *hostGroup) devices() []Device {
 // identityOf is the identity of a merged device, as its newest file has it.
 func (g *hostGroup) identityOf(dev Device) string {
 	for _, p := range slices.Backward(g.parts) {
-		for _, d := range p.doc.Devices {
-			if d.Name == dev.Name && d.NodeGUID == dev.NodeGUID {
-				return p.identity(d.Name)
-			}
+		if p.has[guidName{dev.NodeGUID, dev.Name}] {
+			return p.identity(dev.Name)
 		}
 	}
 	return dev.Name
@@ -212,8 +206,12 @@ func (g *hostGroup) conflicts(names map[string]string) []Conflict {
 // and what the merged rows come to.
 func (g *hostGroup) findings() []Finding {
 	all := slices.Clone(g.parts[len(g.parts)-1].doc.Findings)
+	there := map[codeScope]bool{}
+	for _, f := range all {
+		there[f.place()] = true
+	}
 	for _, f := range Findings(g.doc, FindingContext{Command: "report"}) {
-		if !slices.ContainsFunc(all, func(h Finding) bool { return h.Code == f.Code && h.Scope == f.Scope }) {
+		if !there[f.place()] {
 			all = append(all, f)
 		}
 	}

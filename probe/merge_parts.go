@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -16,8 +17,12 @@ type part struct {
 	file  string
 	place int // of the file among the arguments
 	doc   *Document
-	ids   map[string]string // device name: identity
+	ids   map[string]string   // device name: identity
+	guids map[string]struct{} // of its devices
+	has   map[guidName]bool   // the devices by GUID and name
 }
+
+type guidName struct{ guid, name string }
 
 // build is what the evidence is tied to.
 func (p *part) build() string {
@@ -43,23 +48,18 @@ func partsOf(in MergeInput) []*part {
 		return []*part{newPart(in.File, &whole)}
 	}
 	var parts []*part
-	for i := range d.Hosts {
-		h := &d.Hosts[i]
-		doc := documentOfHost(d, h)
-		doc.Findings, doc.Conflicts, doc.Verdict, doc.Verify = nil, nil, nil, nil
-		for _, f := range d.Findings {
-			if f.Host == h.Name {
-				f.Message = strings.TrimPrefix(f.Message, printable(h.Name)+": ")
-				doc.Findings = append(doc.Findings, f)
-			}
+	findings, conflicts := byHost(d.Findings, func(f *Finding) string { return f.Host }), byHost(d.Conflicts, func(c *Conflict) string { return c.Host })
+	sources := byHost(d.Sources, func(s *Source) string { return s.Host })
+	for _, doc := range documentsOfHosts(d) {
+		h := doc.Host.Name
+		doc.Verdict, doc.Verify = nil, nil
+		doc.Findings, doc.Conflicts = slices.Clone(findings[h]), conflicts[h]
+		for i := range doc.Findings {
+			f := &doc.Findings[i]
+			f.Message = strings.TrimPrefix(f.Message, printable(h)+": ")
 		}
-		for _, c := range d.Conflicts {
-			if c.Host == h.Name {
-				doc.Conflicts = append(doc.Conflicts, c)
-			}
-		}
-		for _, s := range d.Sources {
-			if s.Host == h.Name && (doc.Run.ID == d.Run.ID || s.Run.StartedAt.After(doc.Run.StartedAt)) {
+		for _, s := range sources[h] {
+			if doc.Run.ID == d.Run.ID || s.Run.StartedAt.After(doc.Run.StartedAt) {
 				doc.Run, doc.Provider, doc.Tool = s.Run, s.Provider, s.Tool
 			}
 		}
@@ -70,7 +70,7 @@ func partsOf(in MergeInput) []*part {
 
 // newPart takes the labels off a document and works out its devices' identities.
 func newPart(file string, d *Document) *part {
-	p := &part{file: file, doc: d, ids: map[string]string{}}
+	p := &part{file: file, doc: d, ids: map[string]string{}, guids: map[string]struct{}{}, has: map[guidName]bool{}}
 	shared := map[string]int{}
 	d.Devices = slices.Clone(d.Devices)
 	for i := range d.Devices {
@@ -78,6 +78,10 @@ func newPart(file string, d *Document) *part {
 		shared[d.Devices[i].NodeGUID]++
 	}
 	for _, dev := range d.Devices {
+		p.has[guidName{dev.NodeGUID, dev.Name}] = true
+		if hasGUID(dev.NodeGUID) {
+			p.guids[dev.NodeGUID] = struct{}{}
+		}
 		if p.ids[dev.Name] = dev.Name; hasGUID(dev.NodeGUID) && shared[dev.NodeGUID] == 1 {
 			p.ids[dev.Name] = dev.NodeGUID
 		}
@@ -127,20 +131,44 @@ type hostGroup struct {
 // groupParts puts parts of the same host together, in the order of the files.
 func groupParts(parts []*part) []*hostGroup {
 	var groups []*hostGroup
+	sharing := map[string]map[int]bool{} // by trait: the groups with a part that has it
 	for i, p := range parts {
 		p.place = i
-		g := slices.IndexFunc(groups, func(g *hostGroup) bool {
-			return slices.ContainsFunc(g.parts, func(q *part) bool { return p.sameHost(q) })
-		})
-		if g < 0 {
-			groups, g = append(groups, &hostGroup{}), len(groups)
+		near, traits := map[int]bool{}, p.traits()
+		for _, t := range traits {
+			maps.Copy(near, sharing[t])
 		}
-		groups[g].parts = append(groups[g].parts, p)
+		at := len(groups)
+		for _, g := range slices.Sorted(maps.Keys(near)) {
+			if slices.ContainsFunc(groups[g].parts, p.sameHost) {
+				at = g
+				break
+			}
+		}
+		if at == len(groups) {
+			groups = append(groups, &hostGroup{})
+		}
+		groups[at].parts = append(groups[at].parts, p)
+		for _, t := range traits {
+			if sharing[t] == nil {
+				sharing[t] = map[int]bool{}
+			}
+			sharing[t][at] = true
+		}
 	}
 	for _, g := range groups {
 		sort.SliceStable(g.parts, func(i, j int) bool { return g.parts[i].doc.Run.StartedAt.Before(g.parts[j].doc.Run.StartedAt) })
 	}
 	return groups
+}
+
+// traits are what documents of one machine have at least one of in common.
+func (p *part) traits() []string {
+	all := []string{"name " + p.host().Name, "boot " + p.doc.Run.BootID}
+	for guid := range p.guids {
+		all = append(all, "guid "+guid)
+	}
+	return slices.DeleteFunc(all, func(t string) bool { return t == "name " || t == "boot " })
 }
 
 // sameHost tells whether two documents are of one machine: they are of the same
@@ -159,9 +187,12 @@ func (p *part) sameHost(q *part) bool {
 }
 
 func (p *part) sharesDevice(q *part) bool {
-	return slices.ContainsFunc(p.doc.Devices, func(d Device) bool {
-		return hasGUID(d.NodeGUID) && slices.ContainsFunc(q.doc.Devices, func(e Device) bool { return e.NodeGUID == d.NodeGUID })
-	})
+	for guid := range p.guids {
+		if _, both := q.guids[guid]; both {
+			return true
+		}
+	}
+	return false
 }
 
 // labelGroups gives every host a name of its own: two machines may have one name,

@@ -119,9 +119,7 @@ func (dr *deviceRun) wantsType(t qpType) bool {
 func (dr *deviceRun) confirmedHere(id string) bool {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
-	return slices.ContainsFunc(dr.doc.Observations, func(o Observation) bool {
-		return o.Device == dr.name && o.ID == id && o.Level == rdma.CapabilityConfirmed && o.Run == dr.doc.Run.ID
-	})
+	return dr.seen[rowName{dr.name, id}]
 }
 
 // connectable says what keeps a transition or data row from being tried.
@@ -180,5 +178,6 @@ func (dr *deviceRun) tellPreflight() {
 func (dr *deviceRun) has(id string) bool {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
-	return slices.ContainsFunc(dr.doc.Observations, func(o Observation) bool { return o.Device == dr.name && o.ID == id })
+	_, there := dr.seen[rowName{dr.name, id}]
+	return there
 }

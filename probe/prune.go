@@ -110,11 +110,13 @@ func (h *history) needed() map[string]bool {
 	for id, r := range h.runs {
 		byNumber[r.n] = id
 	}
-	for _, rows := range h.newest {
-		if rows.answer != nil {
-			needed[rows.answer.run] = true
+	for _, of := range h.newest {
+		for _, rows := range of {
+			if rows.answer != nil {
+				needed[rows.answer.run] = true
+			}
+			needed[rows.last().run] = true
 		}
-		needed[rows.last().run] = true
 	}
 	for _, s := range h.sights {
 		needed[byNumber[s.n]] = true

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rdmaprobe/probe/ledger"
+	"rdmaprobe/rdma"
 )
 
 // recorder collects a run's document and writes the same rows to the ledger,
@@ -25,6 +26,9 @@ type recorder struct {
 	err  error             // the first failure to write
 	lost int               // rows that were seen and not kept
 	tell func(Observation) // of every row that is kept, as it comes; may be nil
+
+	places map[string]int   // of the devices in the document, by name: see at
+	seen   map[rowName]bool // which ids devices have rows of, and whether this run has confirmed them
 }
 
 // runBody is what the ledger's run record holds.
@@ -69,9 +73,31 @@ func (r *recorder) observe(o Observation) {
 		o.Seq = r.write(o)
 	}
 	r.doc.Observations = append(r.doc.Observations, o)
+	if r.seen == nil {
+		r.seen = map[rowName]bool{}
+	}
+	at := rowName{o.Device, o.ID}
+	r.seen[at] = r.seen[at] || o.Level == rdma.CapabilityConfirmed
 	if r.tell != nil && o.Seq > 0 {
 		r.tell(o)
 	}
+}
+
+// at is the place of a device in the document, -1 for none.
+func (r *recorder) at(name string) int {
+	has := func(i int) bool { return i < len(r.doc.Devices) && r.doc.Devices[i].Name == name }
+	i, known := r.places[name]
+	if known && has(i) {
+		return i
+	}
+	r.places = make(map[string]int, len(r.doc.Devices))
+	for i := len(r.doc.Devices) - 1; i >= 0; i-- {
+		r.places[r.doc.Devices[i].Name] = i
+	}
+	if i, known = r.places[name]; known {
+		return i
+	}
+	return -1
 }
 
 // write keeps a row in the ledger, where there is one, and numbers it.

@@ -94,9 +94,7 @@ func (r *run) rebuild(last *pastRun, all bool) {
 	b.placeDevices()
 	b.placeHosts(last)
 	b.rows()
-	for _, d := range r.doc.Devices {
-		r.fill(d)
-	}
+	r.fill()
 	r.number()
 	sortRows(r.doc)
 	r.doc.Findings = r.findings("report")
@@ -233,10 +231,12 @@ func (b *rebuilding) chosen() []*pastRow {
 		rows = b.past.rows
 	} else {
 		newest := map[rowKey]*pastRow{}
-		for k, kept := range b.past.newest {
-			k.lib = ""
-			if p := kept.last(); p.newer(newest[k]) {
-				newest[k] = p
+		for _, of := range b.past.newest {
+			for k, kept := range of {
+				k.lib = ""
+				if p := kept.last(); p.newer(newest[k]) {
+					newest[k] = p
+				}
 			}
 		}
 		rows = slices.Collect(maps.Values(newest))

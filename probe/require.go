@@ -90,10 +90,11 @@ func unmet(require, named []string, d *Document) map[string][]string {
 	missing := map[string][]string{}
 	for _, what := range require {
 		ids, _ := requiredIDs(what)
+		confirmed := confirmedOn(d, ids)
 		var lacking []string
 		met := 0
 		for _, dev := range d.Devices {
-			if confirms(d, dev.Name, ids) {
+			if confirmed[dev.Name] {
 				met++
 			} else {
 				lacking = append(lacking, dev.Name)
@@ -101,7 +102,7 @@ func unmet(require, named []string, d *Document) map[string][]string {
 		}
 		switch {
 		case slices.ContainsFunc(ids, func(id string) bool { return evidence(id).Host }):
-			if !confirms(d, "", ids) {
+			if !confirmed[""] {
 				missing[what] = []string{""}
 			}
 		case len(named) > 0 && len(lacking) > 0, met == 0:
@@ -111,9 +112,14 @@ func unmet(require, named []string, d *Document) map[string][]string {
 	return missing
 }
 
-// confirms tells whether this run's rows confirm one of ids on a device.
-func confirms(d *Document, device string, ids []string) bool {
-	return slices.ContainsFunc(d.Observations, func(o Observation) bool {
-		return o.Run == d.Run.ID && o.Device == device && o.Level == rdma.CapabilityConfirmed && slices.Contains(ids, o.ID)
-	})
+// confirmedOn are the devices, "" for the host, on which this run's rows confirm one
+// of ids.
+func confirmedOn(d *Document, ids []string) map[string]bool {
+	on := map[string]bool{}
+	for i := range d.Observations {
+		if o := &d.Observations[i]; o.Run == d.Run.ID && o.Level == rdma.CapabilityConfirmed && slices.Contains(ids, o.ID) {
+			on[o.Device] = true
+		}
+	}
+	return on
 }

@@ -26,6 +26,7 @@ type run struct {
 	facts    *hostfacts.Host
 	sights   map[string]expected // by name: what tells the listed devices apart; under mu
 	listed   []Device            // all that there are, also those that are not probed
+	named    byGUID              // what identityOf has learned of them; nil: nothing yet. Under mu
 	profile  *sim.Profile        // nil: native
 	text     *sim.Text           // that profile's
 	past     *history

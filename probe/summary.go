@@ -45,8 +45,8 @@ type place struct {
 // build or library stands in, marked stale, where there is none.
 func (h *history) summary(identity string, ids []string, build, lib string) Summary {
 	fresh, stale, last := map[place]*pastRow{}, map[place]*pastRow{}, (*pastRow)(nil)
-	for k, rows := range h.newest {
-		if k.identity != identity || !slices.Contains(ids, k.id) {
+	for k, rows := range h.newest[identity] {
+		if !slices.Contains(ids, k.id) {
 			continue
 		}
 		at, into := place{k.id, k.port}, stale

@@ -57,7 +57,7 @@ var awayFromPorts = []string{"control_channel_blocked_local_network", "required_
 // created in this run, and no error is found about it. What was not tried is not
 // known, never not ready.
 func VerdictOf(d *Document) *Verdict {
-	j := judgement{newFindingView(d, FindingContext{})}
+	j := newJudgement(d)
 	v := &Verdict{Ports: []PortVerdict{}, Fine: j.fine(), Disagree: j.disagree()}
 	for i := range d.Devices {
 		v.Ports = append(v.Ports, j.ports(&d.Devices[i])...)
@@ -72,12 +72,43 @@ func VerdictOf(d *Document) *Verdict {
 }
 
 // judgement is a document under judgement.
-type judgement struct{ *findingView }
+type judgement struct {
+	*findingView
+	scopes map[string][]int        // the places of the findings, by scope
+	rests  map[int]map[string]bool // of those about the host: the devices that they rest on, "host" among them
+}
+
+func newJudgement(d *Document) *judgement {
+	j := &judgement{newFindingView(d, FindingContext{}), map[string][]int{}, map[int]map[string]bool{}}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		j.scopes[f.Scope] = append(j.scopes[f.Scope], i)
+		if f.Scope != "host" {
+			continue
+		}
+		j.rests[i] = map[string]bool{}
+		for _, o := range f.Observations {
+			name, _, _ := strings.Cut(o, "/")
+			j.rests[i][name] = true
+		}
+	}
+	return j
+}
+
+// findingsOn are the findings of some scopes, in the order of the document.
+func (j *judgement) findingsOn(scopes ...string) []int {
+	var places []int
+	for _, s := range scopes {
+		places = append(places, j.scopes[s]...)
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}
 
 // conclude puts the whole into a word and a line.
-func (j judgement) conclude(v *Verdict) (word, text string) {
+func (j *judgement) conclude(v *Verdict) (word, text string) {
 	if f := j.impossible(); f != nil {
-		return VerdictImpossible, "cannot work on this " + j.machine() + ": " + Brief(j.d, *f)
+		return VerdictImpossible, "cannot work on this " + j.machine() + ": " + j.brief(*f)
 	}
 	cause := j.mainCause(v)
 	switch n := len(v.Ports); {
@@ -86,7 +117,7 @@ func (j judgement) conclude(v *Verdict) (word, text string) {
 	case n == 0 && cause == nil:
 		return VerdictNotKnown, "not known: " + j.whyNothing()
 	case n == 0:
-		return VerdictNotReady, "RDMA is not ready: " + Brief(j.d, *cause)
+		return VerdictNotReady, "RDMA is not ready: " + j.brief(*cause)
 	}
 	why, known := j.mainWhy(v, cause)
 	switch {
@@ -99,7 +130,7 @@ func (j judgement) conclude(v *Verdict) (word, text string) {
 }
 
 // rest names what the count of ready ports does not say.
-func (j judgement) rest(v *Verdict) string {
+func (j *judgement) rest(v *Verdict) string {
 	text, unknown := "", 0
 	for _, p := range v.Ports {
 		if p.Word == VerdictNotKnown {
@@ -123,14 +154,14 @@ func (j judgement) rest(v *Verdict) string {
 
 // transitionFailed tells whether the kernel's log holds data probes off a port that is
 // ready otherwise.
-func (j judgement) transitionFailed(v *Verdict) bool {
+func (j *judgement) transitionFailed(v *Verdict) bool {
 	ready := slices.ContainsFunc(v.Ports, func(p PortVerdict) bool { return p.Word == VerdictReady && j.thunderbolt(p.Device) })
 	return ready && slices.ContainsFunc(j.h.KernelLog, failedRTR().MatchString)
 }
 
 // impossible is the error that nothing on this machine cures: the machine's own before
 // that of its system.
-func (j judgement) impossible() *Finding {
+func (j *judgement) impossible() *Finding {
 	for _, code := range impossibleCodes {
 		for i := range j.d.Findings {
 			if f := &j.d.Findings[i]; f.Code == code && f.Severity == SeverityError {
@@ -143,16 +174,17 @@ func (j judgement) impossible() *Finding {
 
 // mainCause is the error that stands behind the verdict: one about a port or the
 // host, the cause before its effects; nil when there is none.
-func (j judgement) mainCause(v *Verdict) *Finding {
+func (j *judgement) mainCause(v *Verdict) *Finding {
 	var cause *Finding
-	place := func(code string) int { return slices.Index(FindingCodes(), code) }
+	stands := map[codeScope]bool{}
+	for _, p := range v.Ports {
+		stands[codeScope{p.Finding, p.Device}], stands[codeScope{p.Finding, p.Interface}] = true, true
+	}
 	for i := range j.d.Findings {
 		f := &j.d.Findings[i]
 		behind := f.Scope == "host" && f.Severity == SeverityError && (len(v.Ports) == 0 || !slices.Contains(awayFromPorts, f.Code)) ||
-			slices.ContainsFunc(v.Ports, func(p PortVerdict) bool {
-				return p.Finding == f.Code && (f.Scope == p.Device || f.Scope == p.Interface)
-			})
-		if behind && (cause == nil || place(f.Code) < place(cause.Code)) {
+			stands[f.place()]
+		if behind && (cause == nil || codePlace(f.Code) < codePlace(cause.Code)) {
 			cause = f
 		}
 	}
@@ -162,7 +194,7 @@ func (j judgement) mainCause(v *Verdict) *Finding {
 // mainWhy is the reason of a verdict without any ready port: an error that is found,
 // else what is not known of a port, else why one is not ready. known is false when
 // what is not known may well be fine.
-func (j judgement) mainWhy(v *Verdict, cause *Finding) (why string, known bool) {
+func (j *judgement) mainWhy(v *Verdict, cause *Finding) (why string, known bool) {
 	isWord := func(word string) func(PortVerdict) bool {
 		return func(p PortVerdict) bool { return p.Word == word }
 	}
@@ -170,7 +202,7 @@ func (j judgement) mainWhy(v *Verdict, cause *Finding) (why string, known bool) 
 	unknown := slices.IndexFunc(v.Ports, isWord(VerdictNotKnown))
 	switch {
 	case at >= 0 && cause != nil && cause.Severity == SeverityError:
-		why = Brief(j.d, *cause)
+		why = j.brief(*cause)
 		alike := !slices.ContainsFunc(v.Ports, func(p PortVerdict) bool { return p.Why != v.Ports[0].Why })
 		if len(v.Ports) > 1 && !alike && cause.Scope != "host" && !strings.Contains(why, printable(cause.Scope)) {
 			why += " (" + printable(cause.Scope) + ")"
@@ -184,7 +216,7 @@ func (j judgement) mainWhy(v *Verdict, cause *Finding) (why string, known bool) 
 }
 
 // whyNothing says why no port can be spoken of and no error is found.
-func (j judgement) whyNothing() string {
+func (j *judgement) whyNothing() string {
 	for _, id := range hostIDs {
 		for _, o := range j.of("", id) {
 			if o.Level == rdma.CapabilityUnknown {

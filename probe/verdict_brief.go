@@ -80,10 +80,11 @@ var briefs = map[string]string{
 	"probe_interrupted":                     "an earlier probe has no outcome",
 }
 
-// Brief is what a finding of a document says in a few words; "" when there is
+// Briefs gives what a finding of a document says in a few words; "" when there is
 // nothing shorter than its message.
-func Brief(d *Document, f Finding) string {
-	j := judgement{newFindingView(d, FindingContext{})}
+func Briefs(d *Document) func(Finding) string { return newJudgement(d).brief }
+
+func (j *judgement) brief(f Finding) string {
 	switch f.Code {
 	case "thunderbolt_generation_unsupported":
 		if t := j.h.Thunderbolt; t != nil && t.Generation > 0 {
@@ -108,7 +109,7 @@ func Brief(d *Document, f Finding) string {
 }
 
 // refusedBrief is the call behind a finding about one, with its errno.
-func (j judgement) refusedBrief(f Finding) string {
+func (j *judgement) refusedBrief(f Finding) string {
 	for _, o := range j.rows[f.Scope] {
 		if slices.Contains(f.Observations, o.Key()) && readRefused(o) {
 			return ", " + refusedText(o)
@@ -118,7 +119,7 @@ func (j judgement) refusedBrief(f Finding) string {
 }
 
 // portDownBrief says why the ports of a device are down, each reason once.
-func (j judgement) portDownBrief(device string) string {
+func (j *judgement) portDownBrief(device string) string {
 	dev := j.device(device)
 	if dev == nil {
 		return "not ACTIVE"

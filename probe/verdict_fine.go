@@ -9,7 +9,7 @@ import (
 
 // fine lists what was checked and is as it should be, one phrase a kind. A check
 // that was not made is not in it.
-func (j judgement) fine() []string {
+func (j *judgement) fine() []string {
 	var all []string
 	add := func(holds bool, text string) {
 		if holds {
@@ -33,12 +33,13 @@ func (j judgement) fine() []string {
 
 // withGID lists the devices with an ACTIVE port and a GID that nothing speaks
 // against.
-func (j judgement) withGID() []string {
+func (j *judgement) withGID() []string {
 	var names []string
 	for i := range j.d.Devices {
 		dev := &j.d.Devices[i]
-		spoiled := slices.ContainsFunc(j.d.Findings, func(f Finding) bool {
-			return f.Scope == dev.Name && f.Severity != SeverityInfo && (f.Code == "netdev_without_address" || strings.HasPrefix(f.Code, "gid_"))
+		spoiled := slices.ContainsFunc(j.scopes[dev.Name], func(i int) bool {
+			f := &j.d.Findings[i]
+			return f.Severity != SeverityInfo && (f.Code == "netdev_without_address" || strings.HasPrefix(f.Code, "gid_"))
 		})
 		id := "gid.usable"
 		if dev.thunderbolt(j.h.OS) {
@@ -52,15 +53,18 @@ func (j judgement) withGID() []string {
 }
 
 // created says what was created, and freed again, on which devices.
-func (j judgement) created() []string {
+func (j *judgement) created() []string {
 	confirmed := func(o *Observation) bool { return o.Level == rdma.CapabilityConfirmed }
-	freed := j.on("teardown", confirmed)
+	freed := map[string]bool{}
+	for _, n := range j.on("teardown", confirmed) {
+		freed[n] = true
+	}
 	var devices, texts []string
 	things := map[string][]string{}
 	for _, made := range []struct{ id, what string }{
 		{"mr.register", "memory region"}, {"qp.uc.create", "UC"}, {"qp.rc.create", "RC"}, {"qp.ud.create", "UD"},
 	} {
-		on := slices.DeleteFunc(j.on(made.id, confirmed), func(n string) bool { return !slices.Contains(freed, n) })
+		on := slices.DeleteFunc(j.on(made.id, confirmed), func(n string) bool { return !freed[n] })
 		if len(on) == 0 {
 			continue
 		}
@@ -76,7 +80,7 @@ func (j judgement) created() []string {
 }
 
 // on lists the devices on which a row of an id holds, and none of them does not.
-func (j judgement) on(id string, holds func(*Observation) bool) []string {
+func (j *judgement) on(id string, holds func(*Observation) bool) []string {
 	var names []string
 	for i := range j.d.Devices {
 		rows := j.of(j.d.Devices[i].Name, id)

@@ -10,7 +10,7 @@ import (
 )
 
 // ports are the verdicts of a device.
-func (j judgement) ports(dev *Device) []PortVerdict {
+func (j *judgement) ports(dev *Device) []PortVerdict {
 	ports := dev.Ports
 	if len(ports) == 0 {
 		ports = j.sysfsPorts(dev)
@@ -40,7 +40,7 @@ func (j judgement) ports(dev *Device) []PortVerdict {
 
 // sysfsPorts are the ports of a device that the library told nothing about, as
 // the kernel has them, else one that nothing is known of.
-func (j judgement) sysfsPorts(dev *Device) []Port {
+func (j *judgement) sysfsPorts(dev *Device) []Port {
 	var ports []Port
 	for _, p := range j.h.Sysfs[dev.Name].Ports {
 		q := Port{Num: p.Num, State: p.State}
@@ -56,13 +56,13 @@ func (j judgement) sysfsPorts(dev *Device) []Port {
 }
 
 // word judges one port.
-func (j judgement) word(dev *Device, p *Port, iface string) (word, why, code string) {
+func (j *judgement) word(dev *Device, p *Port, iface string) (word, why, code string) {
 	if f := j.blocking(dev.Name, p.Num, iface); f != nil {
 		word = VerdictNotReady
 		if slices.Contains(impossibleCodes, f.Code) {
 			word = VerdictImpossible
 		}
-		return word, Brief(j.d, *f), f.Code
+		return word, j.brief(*f), f.Code
 	}
 	if !dev.Listed {
 		return VerdictNotReady, "the verbs library does not list it", ""
@@ -82,17 +82,14 @@ func (j judgement) word(dev *Device, p *Port, iface string) (word, why, code str
 
 // blocking is the finding that keeps a port from being used, the cause before
 // its effects: the catalogue is in that order.
-func (j judgement) blocking(device string, port int, iface string) *Finding {
+func (j *judgement) blocking(device string, port int, iface string) *Finding {
 	var worst *Finding
-	at := func(f *Finding) int {
-		return slices.IndexFunc(findingRules, func(r findingRule) bool { return r.code == f.Code })
-	}
-	for i := range j.d.Findings {
+	for _, i := range j.findingsOn("host", device, iface) {
 		f := &j.d.Findings[i]
 		blocks := f.Severity == SeverityError && !slices.Contains(awayFromPorts, f.Code) ||
 			f.Severity == SeverityWarning && slices.Contains(blockingWarnings, f.Code)
-		about := f.Scope == "host" && restsOn(f, device) || f.Scope == device && ofPort(f, port) || iface != "" && f.Scope == iface
-		if blocks && about && (worst == nil || at(f) < at(worst)) {
+		about := f.Scope == "host" && j.restsOn(i, device) || f.Scope == device && ofPort(f, port) || iface != "" && f.Scope == iface
+		if blocks && about && (worst == nil || codePlace(f.Code) < codePlace(worst.Code)) {
 			worst = f
 		}
 	}
@@ -107,28 +104,23 @@ func ofPort(f *Finding, port int) bool {
 
 // restsOn tells whether a finding about the host is about a device: one that
 // rests on what was seen of certain devices is about those alone.
-func restsOn(f *Finding, device string) bool {
-	any := false
-	for _, o := range f.Observations {
-		name, _, _ := strings.Cut(o, "/")
-		if name == device {
-			return true
-		}
-		any = any || name != "host"
-	}
-	return !any
+func (j *judgement) restsOn(place int, device string) bool {
+	on := j.rests[place]
+	return on[device] || len(on) == 0 || len(on) == 1 && on["host"]
 }
 
 // codeAbout is code when there is such a finding about a port.
-func (j judgement) codeAbout(code, device string, port int) string {
-	if slices.ContainsFunc(j.d.Findings, func(f Finding) bool { return f.Code == code && f.Scope == device && ofPort(&f, port) }) {
-		return code
+func (j *judgement) codeAbout(code, device string, port int) string {
+	for _, i := range j.scopes[device] {
+		if f := &j.d.Findings[i]; f.Code == code && ofPort(f, port) {
+			return code
+		}
 	}
 	return ""
 }
 
 // downWhy says why a port is not ACTIVE, as far as the cable tells.
-func (j judgement) downWhy(dev *Device, state, iface string) string {
+func (j *judgement) downWhy(dev *Device, state, iface string) string {
 	connected, known := j.connected(iface)
 	switch {
 	case known && !connected:
@@ -149,7 +141,7 @@ func stateWord(state string) string {
 
 // gidWord judges whether a port that is addressed by a GID has one that a probe takes;
 // "" is yes.
-func (j judgement) gidWord(dev *Device, p *Port) (word, why, code string) {
+func (j *judgement) gidWord(dev *Device, p *Port) (word, why, code string) {
 	id, what := "gid.usable", "GID"
 	switch {
 	case dev.thunderbolt(j.h.OS):
@@ -172,7 +164,7 @@ func (j judgement) gidWord(dev *Device, p *Port) (word, why, code string) {
 }
 
 // queuePairWord judges whether a device makes queue pairs that can be connected.
-func (j judgement) queuePairWord(dev *Device) (word, why string) {
+func (j *judgement) queuePairWord(dev *Device) (word, why string) {
 	unusable := []string{}
 	for _, t := range []qpType{qpUC, qpRC} {
 		switch how, _ := j.queuePair(dev.Name, t); how {
@@ -197,7 +189,7 @@ func (j judgement) queuePairWord(dev *Device) (word, why string) {
 
 // because says why the rows of ids are unknown: the first that has a reason
 // other than that it was not asked for, else that one.
-func (j judgement) because(device string, ids ...string) string {
+func (j *judgement) because(device string, ids ...string) string {
 	text := ""
 	for _, id := range ids {
 		for _, o := range j.of(device, id) {

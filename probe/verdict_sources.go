@@ -21,7 +21,7 @@ type SourceSays struct {
 
 // disagree lists the matters on which this document's sources contradict each
 // other.
-func (j judgement) disagree() []Disagreement {
+func (j *judgement) disagree() []Disagreement {
 	var all []Disagreement
 	for _, d := range []*Disagreement{j.switchAgainstDevices(), j.lockedMemory()} {
 		if d != nil {
@@ -32,7 +32,7 @@ func (j judgement) disagree() []Disagreement {
 }
 
 // switchAgainstDevices sets what a Mac's switch says beside what is there.
-func (j judgement) switchAgainstDevices() *Disagreement {
+func (j *judgement) switchAgainstDevices() *Disagreement {
 	listed := 0
 	for i := range j.d.Devices {
 		if j.d.Devices[i].Listed {
@@ -68,7 +68,7 @@ func (j judgement) switchAgainstDevices() *Disagreement {
 }
 
 // lockedMemory sets the limit of this process beside the one that is configured.
-func (j judgement) lockedMemory() *Disagreement {
+func (j *judgement) lockedMemory() *Disagreement {
 	live, conf := j.h.MemlockKiB, j.h.LimitsConfMemlock
 	if live == nil || *live < 0 || conf != "unlimited" {
 		return nil
@@ -81,7 +81,7 @@ func (j judgement) lockedMemory() *Disagreement {
 
 // devicesAgainstKernel sets what the library says of each device beside what the
 // kernel says of it.
-func (j judgement) devicesAgainstKernel() []Disagreement {
+func (j *judgement) devicesAgainstKernel() []Disagreement {
 	var all []Disagreement
 	_, answered := j.listing()
 	for i := range j.d.Devices {
@@ -106,7 +106,7 @@ func (j judgement) devicesAgainstKernel() []Disagreement {
 
 // stateAgainstKernel compares the state of a device's ports in sysfs and in the
 // library.
-func (j judgement) stateAgainstKernel(dev *Device) Disagreement {
+func (j *judgement) stateAgainstKernel(dev *Device) Disagreement {
 	for _, k := range j.h.Sysfs[dev.Name].Ports {
 		for n := range dev.Ports {
 			p := &dev.Ports[n]

@@ -267,7 +267,7 @@ var messagesAreBriefs = []string{"rtr_not_attempted"}
 func TestEveryCodeHasABrief(t *testing.T) {
 	d := macScene().d
 	for _, code := range FindingCodes() {
-		b := Brief(d, Finding{Code: code, Scope: "rdma_en3"})
+		b := Briefs(d)(Finding{Code: code, Scope: "rdma_en3"})
 		if slices.Contains(messagesAreBriefs, code) != (b == "") {
 			t.Errorf("%s: %q", code, b)
 		}
@@ -280,7 +280,7 @@ func TestEveryCodeHasABrief(t *testing.T) {
 			t.Errorf("a brief for %s, which there is not", code)
 		}
 	}
-	if b := Brief(d, Finding{Code: "of_a_later_version"}); b != "" {
+	if b := Briefs(d)(Finding{Code: "of_a_later_version"}); b != "" {
 		t.Errorf("a brief for an unknown code: %q", b)
 	}
 }

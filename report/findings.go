@@ -117,7 +117,7 @@ func (t *printer) finding(number string, g group) {
 
 // info prints an entry that is only worth knowing in a line or two.
 func (t *printer) info(g group) {
-	text := Clean(probe.Brief(t.d, g.Finding))
+	text := Clean(t.briefs(g.Finding))
 	if text == "" {
 		text = strings.Join(g.messages, "; ")
 	}

@@ -95,7 +95,7 @@ func (t *printer) stencil(f probe.Finding) func(string) string {
 	switch {
 	case f.Scope == "host":
 		device, iface = nil, nil
-	case iface == nil && !slices.ContainsFunc(t.d.Devices, func(d probe.Device) bool { return d.Name == f.Scope }):
+	case iface == nil && !t.there(f.Scope):
 		device, iface = nil, wordOf(f.Scope) // it is of an interface
 	}
 	return func(s string) string {
@@ -158,16 +158,8 @@ func enumerate(names []string) string {
 // ifaceOf is the network interface of the device of that name, as the document
 // has it.
 func (t *printer) ifaceOf(device string) string {
-	for i := range t.d.Devices {
-		d := &t.d.Devices[i]
-		if d.Name != device {
-			continue
-		}
-		for _, p := range d.Ports {
-			if p.Netdev != "" {
-				return p.Netdev
-			}
-		}
+	if n := t.ifaces[device]; n != "" {
+		return n
 	}
 	if n, ok := strings.CutPrefix(device, "rdma_"); ok {
 		return n // Apple pairs them by name
@@ -175,9 +167,29 @@ func (t *printer) ifaceOf(device string) string {
 	return ""
 }
 
+// there tells whether the document has a device of that name.
+func (t *printer) there(device string) bool {
+	_, is := t.ifaces[device]
+	return is
+}
+
+// ifacesOf are the devices of a document, each with the first interface that a port of
+// it names.
+func ifacesOf(d *probe.Document) map[string]string {
+	ifaces := map[string]string{}
+	for _, dev := range d.Devices {
+		own := ifaces[dev.Name]
+		for _, p := range dev.Ports {
+			own = cmp.Or(own, p.Netdev)
+		}
+		ifaces[dev.Name] = own
+	}
+	return ifaces
+}
+
 // brief is a finding in a few words, else its message.
 func (t *printer) brief(f probe.Finding) string {
-	if b := Clean(probe.Brief(t.d, f)); b != "" {
+	if b := Clean(t.briefs(f)); b != "" {
 		return b
 	}
 	return t.stencil(f)(f.Message)

@@ -16,13 +16,15 @@ type printer struct {
 	o       Options
 	d       *probe.Document
 	r       rows
+	ifaces  map[string]string // see ifacesOf
+	briefs  func(probe.Finding) string
 	wide    bool
 	started bool // something was printed
 }
 
 func newPrinter(w io.Writer, d *probe.Document, o Options, wide bool) *printer {
 	o.Now = o.now(d)
-	return &printer{s: &sink{w: w}, p: newPalette(o.Color), o: o, d: d, r: newRows(d), wide: wide}
+	return &printer{s: &sink{w: w}, p: newPalette(o.Color), o: o, d: d, r: newRows(d), ifaces: ifacesOf(d), briefs: probe.Briefs(d), wide: wide}
 }
 
 // line prints one line of clean text.
