@@ -69,14 +69,11 @@ var shortText = map[string]string{
 	"error": "the provider failed",
 }
 
-// matrixOf works out the matrix of one group's devices.
-func matrixOf(d *probe.Document, r rows, host string) []matrixRow {
-	var m []matrixRow
+// matrixByHost works out the matrix of each host's devices.
+func matrixByHost(d *probe.Document, r rows) map[string][]matrixRow {
+	m := map[string][]matrixRow{}
 	for i := range d.Devices {
 		dev := &d.Devices[i]
-		if dev.Host != host {
-			continue
-		}
 		row := matrixRow{dev: dev, port: portCell(dev, bestPort(dev), r)}
 		for _, c := range columns {
 			v := judge(dev, r, c)
@@ -85,7 +82,7 @@ func matrixOf(d *probe.Document, r rows, host string) []matrixRow {
 			}
 			row.verdicts = append(row.verdicts, v)
 		}
-		m = append(m, row)
+		m[dev.Host] = append(m[dev.Host], row)
 	}
 	return m
 }

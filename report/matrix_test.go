@@ -79,7 +79,7 @@ func TestLegendExplainsWhatIsShownAndNoMore(t *testing.T) {
 	for _, s := range samples {
 		d := s.doc()
 		for _, host := range groups(d) {
-			m := matrixOf(d, newRows(d), host)
+			m := matrixByHost(d, newRows(d))[host]
 			text := strings.Join(legend(m), "\n") + "\n"
 			words, marks := shown(m)
 			for w := range words {
@@ -173,14 +173,14 @@ func TestChosenGIDOfALID(t *testing.T) {
 
 func TestOldestEvidenceGivesTheAge(t *testing.T) {
 	d := twoHosts()
-	m := matrixOf(d, newRows(d), "node-a")
+	m := matrixByHost(d, newRows(d))["node-a"]
 	if len(m) != 1 || m[0].oldest == nil || age(clock, *m[0].oldest) != "3d" {
 		t.Errorf("%+v", m)
 	}
 	if m[0].port != "2 active" {
 		t.Errorf("port %q", m[0].port)
 	}
-	if m = matrixOf(d, newRows(d), "node-c"); len(m) != 0 {
+	if m = matrixByHost(d, newRows(d))["node-c"]; len(m) != 0 {
 		t.Errorf("a host that is not there has %d devices", len(m))
 	}
 }

@@ -12,8 +12,9 @@ import (
 // matrixOfAll is the matrix of all hosts, each host's devices together.
 func matrixOfAll(d *probe.Document, r rows) []matrixRow {
 	var all []matrixRow
+	by := matrixByHost(d, r)
 	for _, host := range groups(d) {
-		all = append(all, matrixOf(d, r, host)...)
+		all = append(all, by[host]...)
 	}
 	return all
 }

@@ -143,8 +143,9 @@ func (t *printer) promCapabilities() []*family {
 	state := &family{name: "rdmaprobe_capability", help: "What is known of a capability, as a label."}
 	seen := &family{name: "rdmaprobe_capability_observed_timestamp_seconds", help: "When the evidence was seen, in Unix time."}
 	stale := &family{name: "rdmaprobe_capability_stale", help: "1 if the evidence is of another OS build or library."}
+	by := matrixByHost(t.d, t.r)
 	for _, g := range groups(t.d) {
-		for _, row := range matrixOf(t.d, t.r, g) {
+		for _, row := range by[g] {
 			port := ""
 			if p := bestPort(row.dev); p != nil {
 				port = strconv.Itoa(p.Num)
