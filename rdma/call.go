@@ -1,17 +1,38 @@
 package rdma
 
-import "rdmaprobe/rdma/internal/abi"
+import "sync"
 
 // maxArgs is the most arguments a verb takes: _ibv_query_gid_ex.
 const maxArgs = 6
 
-// notCalled is the int result of a verb that was not called.
+// notCalled is what a poller, poster or turn gives for what it did not call. A verb
+// that was not called gives 0 beside its error.
 const notCalled = -1
+
+// control keeps the control verbs of Mac libraries apart, in the whole process:
+// public reports say that calls which overlap wedge Apple's provider, and then its
+// port until the next restart. It is not held for the data path, nor for the two
+// verbs of events: one waits for what another goroutine does, and that may be a
+// control verb; a queue is not destroyed before its events are acknowledged.
+//
+// Who waits here for a call that never returns waits as long as it does: the next
+// call into a wedged provider would be no better off. Nothing that has to go on then
+// may call a verb; a process can always exit.
+var control sync.Mutex
+
+// alone tells whether v must not overlap another control verb.
+func (l *Library) alone(v verb) bool {
+	return l.platform == PlatformDarwin && !verbTable[v].event
+}
 
 // call calls the exported symbol of v, which the library has. errno is that of
 // this call, 0 when C did not set it.
 func (l *Library) call(v verb, args ...uintptr) (result uintptr, errno int) {
-	if f := l.onCall.Load(); f != nil {
+	if l.alone(v) {
+		control.Lock()
+		defer control.Unlock()
+	}
+	if f := l.onCall.Load(); f != nil { // after waiting: what is announced is what is in flight
 		(*f)(v.String())
 	}
 	m := l.mark.Load()
@@ -56,18 +77,15 @@ type outcome struct {
 func perform(v verb, args ...uintptr) (outcome, error) {
 	row := &verbTable[v]
 	if row.on != noSubject && args[0] == 0 {
-		return outcome{}, nilInput(v, subjectNames[row.on]+" handle")
+		return outcome{}, nilInput(v, 0, subjectNames[row.on]+" handle")
 	}
 	l, err := Current()
-	if err != nil {
-		return outcome{}, &ProviderError{Operation: row.name, Failure: FailureSymbolUnavailable, Cause: err}
-	}
-	if l.addr[v] == 0 || !canCall {
-		e := &ProviderError{Operation: row.name, Failure: FailureSymbolUnavailable, platform: l.platform}
-		if row.on == onContext {
-			e.Device, e.Context, e.ContextOpen = contextDevice(args[0]), args[0], true
+	if err != nil || l.addr[v] == 0 || !canCall {
+		handle := uintptr(0)
+		if row.on != noSubject {
+			handle = args[0]
 		}
-		return outcome{}, e
+		return outcome{}, unavailable(v, handle, err)
 	}
 	o := outcome{lib: l, verb: v}
 	switch {
@@ -81,6 +99,9 @@ func perform(v verb, args ...uintptr) (outcome, error) {
 	if o.context != 0 {
 		o.device = contextDevice(o.context)
 	}
+	if row.frees {
+		objectContexts.Delete(args[0]) // before: another object may get its place at once
+	}
 	o.result, o.errno = l.call(v, args...)
 	return o, nil
 }
@@ -93,7 +114,11 @@ func ptrCall(v verb, args ...uintptr) (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	return o.pointer()
+	object, err := o.pointer()
+	if err == nil && o.context != 0 {
+		objectContexts.Store(object, o.context)
+	}
+	return object, err
 }
 
 // intCall performs a verb that returns a C int; 0 is success.
@@ -102,10 +127,13 @@ func ptrCall(v verb, args ...uintptr) (uintptr, error) {
 func intCall(v verb, args ...uintptr) (int, error) {
 	o, err := perform(v, args...)
 	if err != nil {
-		return notCalled, err
+		return 0, err
 	}
 	r := int(int32(o.result)) // C leaves the upper half of the register undefined
 	if class, errno := verbTable[v].fails.read(r, o.errno); class != "" {
+		if verbTable[v].frees {
+			objectContexts.Store(args[0], o.context) // it is still there
+		}
 		return r, o.failure(class, r, errno)
 	}
 	return r, nil
@@ -142,13 +170,4 @@ func (c convention) read(r, captured int) (class FailureClass, errno int) {
 		return FailureNegativeProviderReturn, -r
 	}
 	return FailureNegativeProviderReturn, 0
-}
-
-// contextOf is the context that an object of the provider belongs to: the first
-// word of struct ibv_pd, ibv_mr, ibv_cq, ibv_qp and ibv_comp_channel.
-func contextOf(object uintptr) RDMAContext {
-	if object == 0 || !canCall {
-		return 0
-	}
-	return *abi.At[uintptr](object)
 }

@@ -69,12 +69,15 @@ func IbvCQChannel(cq RDMACQ) RDMACompChannel {
 // non-blocking. Each event must be acknowledged with IbvAckCqEvents. A queue that
 // cannot be one is an error, and left in *cq.
 func IbvGetCqEvent(channel RDMACompChannel, cq *RDMACQ, cqContext *uintptr) (int, error) {
-	if cq == nil || cqContext == nil {
-		return notCalled, nilInput(verbGetCQEvent, "cq or cq context pointer")
+	if cq == nil {
+		return 0, nilInput(verbGetCQEvent, channel, "completion queue pointer")
+	}
+	if cqContext == nil {
+		return 0, nilInput(verbGetCQEvent, channel, "completion queue context pointer")
 	}
 	r, err := intCall(verbGetCQEvent, channel, uintptr(unsafe.Pointer(cq)), uintptr(unsafe.Pointer(cqContext)))
 	if err == nil && nowhere(*cq) {
-		return r, invalidPointer(verbGetCQEvent, "cq", *cq)
+		return r, invalidPointer(verbGetCQEvent, "completion queue", *cq)
 	}
 	return r, err
 }

@@ -94,6 +94,7 @@ const (
 
 	IBV_WR_RDMA_WRITE_WITH_IMM = 1
 	IBV_WR_SEND_WITH_IMM       = 3
+	IBV_WR_RDMA_READ           = 4 // the value alone: no function of this package posts one, see ErrRDMAReadUnavailable
 
 	IBV_SEND_FENCE     = 1
 	IBV_SEND_SOLICITED = 4

@@ -14,25 +14,24 @@ import (
 func inlineCall(v verb, handle uintptr) (lib *Library, fn uintptr, err error) {
 	row := &verbTable[v]
 	if handle == 0 {
-		return nil, 0, nilInput(v, subjectNames[row.on]+" handle")
+		return nil, 0, nilInput(v, 0, subjectNames[row.on]+" handle")
 	}
 	lib, err = Current()
 	if err != nil || !canCall {
-		return nil, 0, &ProviderError{Operation: row.name, Failure: FailureSymbolUnavailable, Cause: err}
+		return nil, 0, unavailable(v, handle, err)
 	}
 	context := contextOf(handle)
 	if context == 0 {
-		return nil, 0, nilInput(v, "context of the "+subjectNames[row.on])
+		return nil, 0, nilInput(v, 0, "context of the "+subjectNames[row.on])
 	}
 	if nowhere(context) {
 		return nil, 0, invalidPointer(v, "context of the "+subjectNames[row.on], context)
 	}
 	switch fn = abi.At[abi.Context](context).Ops[row.op]; {
 	case fn == 0:
-		return nil, 0, &ProviderError{
-			Operation: row.name, Device: contextDevice(context), Context: context,
-			ContextOpen: true, Failure: FailureSymbolUnavailable, platform: lib.platform,
-		}
+		e := unavailable(v, 0, nil)
+		e.Device, e.Context, e.ContextOpen = contextDevice(context), context, true
+		return nil, 0, e
 	case nowhere(fn):
 		e := invalidPointer(v, "entry of ibv_context_ops", fn)
 		e.Device, e.Context, e.ContextOpen = contextDevice(context), context, true
@@ -57,10 +56,12 @@ func inlineResult(l *Library, v verb, handle uintptr, r int) (int, error) {
 // implements, by their names.
 func IbvOps(context RDMAContext) (map[string]bool, error) {
 	if context == 0 {
-		return nil, &ProviderError{Operation: "ibv_context_ops", Failure: FailureNilInput, Input: "context handle"}
+		return nil, &ProviderError{Operation: "ibv_context_ops", Failure: FailureNilInput, Input: "context handle", Cause: ErrNilInput}
 	}
 	if _, err := Current(); err != nil || !canCall {
-		return nil, &ProviderError{Operation: "ibv_context_ops", Failure: FailureSymbolUnavailable, Cause: err}
+		e := unavailable(verbOpenDevice, 0, err)
+		e.Operation = "ibv_context_ops"
+		return nil, e
 	}
 	present := map[string]bool{}
 	for _, row := range verbTable {
@@ -76,11 +77,11 @@ func IbvOps(context RDMAContext) (map[string]bool, error) {
 // no provider should give, is an error.
 func Ibv_poll_cq(cq RDMACQ, numEntries int, wc *IbvWC) (int, error) {
 	if wc == nil {
-		return notCalled, nilInput(verbPollCQ, "work completion pointer")
+		return 0, nilInput(verbPollCQ, cq, "work completion pointer")
 	}
 	l, fn, err := inlineCall(verbPollCQ, cq)
 	if err != nil {
-		return notCalled, err
+		return 0, err
 	}
 	n := l.hot(verbPollCQ, fn, cq, uintptr(numEntries), uintptr(unsafe.Pointer(wc)))
 	if n > numEntries {
@@ -96,7 +97,7 @@ func Ibv_poll_cq(cq RDMACQ, numEntries int, wc *IbvWC) (int, error) {
 func IbvReqNotifyCq(cq RDMACQ, solicitedOnly int) (int, error) {
 	l, fn, err := inlineCall(verbReqNotifyCQ, cq)
 	if err != nil {
-		return notCalled, err
+		return 0, err
 	}
 	return inlineResult(l, verbReqNotifyCQ, cq, l.hot(verbReqNotifyCQ, fn, cq, uintptr(solicitedOnly), 0))
 }
@@ -105,11 +106,11 @@ func IbvReqNotifyCq(cq RDMACQ, solicitedOnly int) (int, error) {
 // was refused; those before it were accepted.
 func Ibv_post_send(qp RDMAQP, wr *IbvSendWR, badWR **IbvSendWR) (int, error) {
 	if wr == nil || badWR == nil {
-		return notCalled, nilInput(verbPostSend, "work request pointer")
+		return 0, nilInput(verbPostSend, qp, "work request pointer")
 	}
 	l, fn, err := inlineCall(verbPostSend, qp)
 	if err != nil {
-		return notCalled, err
+		return 0, err
 	}
 	r := l.hot(verbPostSend, fn, qp, uintptr(unsafe.Pointer(wr)), uintptr(unsafe.Pointer(badWR)))
 	return inlineResult(l, verbPostSend, qp, r)
@@ -118,11 +119,11 @@ func Ibv_post_send(qp RDMAQP, wr *IbvSendWR, badWR **IbvSendWR) (int, error) {
 // Ibv_post_recv posts a chain of receive requests, as Ibv_post_send does.
 func Ibv_post_recv(qp RDMAQP, wr *IbvRecvWR, badWR **IbvRecvWR) (int, error) {
 	if wr == nil || badWR == nil {
-		return notCalled, nilInput(verbPostRecv, "work request pointer")
+		return 0, nilInput(verbPostRecv, qp, "work request pointer")
 	}
 	l, fn, err := inlineCall(verbPostRecv, qp)
 	if err != nil {
-		return notCalled, err
+		return 0, err
 	}
 	r := l.hot(verbPostRecv, fn, qp, uintptr(unsafe.Pointer(wr)), uintptr(unsafe.Pointer(badWR)))
 	return inlineResult(l, verbPostRecv, qp, r)

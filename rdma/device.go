@@ -1,10 +1,11 @@
 package rdma
 
 import (
-	"encoding/binary"
-	"runtime"
-	"sync"
 	"unsafe"
+
+	"encoding/binary"
+	"errors"
+	"runtime"
 
 	"rdmaprobe/rdma/internal/abi"
 )
@@ -27,8 +28,13 @@ func IbvGetDeviceList(num_devices uintptr) (RDMADeviceList, error) {
 //
 //	void ibv_free_device_list(struct ibv_device **list);
 //
-// Devices that are not open become invalid.
-func IbvFreeDeviceList(list RDMADeviceList) error { return voidCall(verbFreeDeviceList, list) }
+// Devices that are not open become invalid. A nil list is freed already.
+func IbvFreeDeviceList(list RDMADeviceList) error {
+	if list == 0 {
+		return nil
+	}
+	return voidCall(verbFreeDeviceList, list)
+}
 
 // IbvGetDeviceName calls
 //
@@ -59,11 +65,17 @@ func IbvGetDeviceGUID(device RDMADevice) (uint64, error) {
 //	struct ibv_context *ibv_open_device(struct ibv_device *device);
 //
 // The package remembers the device's name for errors until IbvCloseDevice.
-func IbvOpenDevice(device RDMADevice) (RDMAContext, error) {
+func IbvOpenDevice(device RDMADevice) (RDMAContext, error) { return openDevice(device, "") }
+
+// openDevice opens a device; name is what it is called where the provider's struct
+// has no name.
+func openDevice(device RDMADevice, name string) (RDMAContext, error) {
 	o, err := perform(verbOpenDevice, device)
-	if err != nil {
-		return 0, err
+	if e := (*ProviderError)(nil); errors.As(err, &e) { // nothing was called
+		e.Device = name
+		return 0, e
 	}
+	o.device = orElse(o.device, name)
 	context, err := o.pointer()
 	if err == nil {
 		contextNames.Store(context, o.device)
@@ -77,7 +89,7 @@ func IbvOpenDevice(device RDMADevice) (RDMAContext, error) {
 func IbvCloseDevice(context RDMAContext) (int, error) {
 	r, err := intCall(verbCloseDevice, context)
 	if err == nil {
-		contextNames.Delete(context)
+		forgetContext(context)
 	}
 	return r, err
 }
@@ -109,22 +121,6 @@ func IbvDeviceNode(device RDMADevice) string {
 	return cString(device+unsafe.Offsetof(abi.Device{}.DevName), maxDeviceName)
 }
 
-// contextNames maps the open contexts to the names of their devices.
-var contextNames sync.Map
-
-// contextDevice is the name of the device that a context was opened from, "" when
-// this package did not open it.
-func contextDevice(context RDMAContext) string {
-	name, _ := contextNames.Load(context)
-	s, _ := name.(string)
-	return s
-}
-
-// deviceNameAt copies the name out of a struct ibv_device.
-func deviceNameAt(device RDMADevice) string {
-	return cString(device+unsafe.Offsetof(abi.Device{}.Name), maxDeviceName)
-}
-
 // Device is one entry of a device list.
 type Device struct {
 	Handle RDMADevice
@@ -134,19 +130,19 @@ type Device struct {
 }
 
 // Open opens the device with ibv_open_device. The list it came from stays alive
-// during the call; when it was closed before, nothing is called.
+// during the call; when it was closed before, nothing is called. Errors of the device,
+// and of what is opened through it, have Name where the provider's struct has none.
 func (d Device) Open() (RDMAContext, error) {
 	if d.list == nil {
-		return IbvOpenDevice(d.Handle)
+		return openDevice(d.Handle, d.Name)
 	}
 	defer runtime.KeepAlive(d.list)
 	d.list.mu.RLock()
 	defer d.list.mu.RUnlock()
 	if d.list.handle == 0 {
-		return 0, &ProviderError{
-			Operation: verbOpenDevice.String(), Device: d.Name, Failure: FailureNilInput,
-			Input: "device handle: its list is closed",
-		}
+		e := nilInput(verbOpenDevice, 0, "device handle: its list is closed")
+		e.Device = d.Name
+		return 0, e
 	}
-	return IbvOpenDevice(d.Handle)
+	return openDevice(d.Handle, d.Name)
 }

@@ -39,15 +39,20 @@ type ownedList struct {
 func OpenDeviceList() (*DeviceList, error) {
 	lib, err := Current()
 	if err != nil {
-		return nil, &ProviderError{Operation: verbGetDeviceList.String(), Failure: FailureSymbolUnavailable, Cause: err}
+		return nil, unavailable(verbGetDeviceList, 0, err)
 	}
 	count := new(int32)
 	handle, err := ptrCall(verbGetDeviceList, uintptr(unsafe.Pointer(count)))
 	if err != nil {
 		return nil, err
 	}
-	entries := listEntries(handle, int(*count))
-	l := &DeviceList{list: &ownedList{handle: handle, lib: lib}, claimed: int(*count), entries: len(entries)}
+	l := &DeviceList{list: &ownedList{handle: handle, lib: lib}, claimed: int(*count)}
+	entries, err := listEntries(handle, l.claimed)
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	l.entries = len(entries)
 	for i, device := range entries {
 		if nowhere(device) {
 			l.invalid = append(l.invalid, invalidPointer(verbGetDeviceList, fmt.Sprintf("device list's entry %d", i), device))
@@ -71,8 +76,9 @@ func (l *DeviceList) Invalid() []*ProviderError {
 	return slices.Clone(l.invalid)
 }
 
-// Counts are how many devices the provider said that it lists, and how many entries
-// were read: up to the NULL at the list's end, and MaxDevices at most.
+// Counts are how many devices the provider said that it lists, 0 also where it did
+// not say, and how many entries were read: up to the NULL at the list's end, or as
+// many as it said.
 func (l *DeviceList) Counts() (claimed, read int) {
 	if l == nil {
 		return 0, 0
@@ -81,20 +87,23 @@ func (l *DeviceList) Counts() (claimed, read int) {
 }
 
 // listEntries reads a list up to its NULL. The count is a second bound, as a
-// provider that forgets the NULL must not lead us on; a negative one is none.
-func listEntries(list RDMADeviceList, count int) []RDMADevice {
-	if count < 0 || count > MaxDevices {
-		count = MaxDevices
-	}
+// provider that forgets the NULL must not lead us on; one of 0 was not reported, and
+// a negative one is none. Without either bound the list has no end.
+func listEntries(list RDMADeviceList, count int) ([]RDMADevice, error) {
 	var devices []RDMADevice
-	for i := range count {
+	for i := range MaxDevices {
 		device := *abi.At[uintptr](list + uintptr(i)*unsafe.Sizeof(list))
 		if device == 0 {
-			break
+			return devices, nil
 		}
-		devices = append(devices, device)
+		if devices = append(devices, device); len(devices) == count {
+			return devices, nil
+		}
 	}
-	return devices
+	return nil, &ProviderError{
+		Operation: verbGetDeviceList.String(), Failure: FailureInvalidProviderResult, Return: int64(list), ReturnSet: true,
+		Cause: fmt.Errorf("the device list has no end: %d entries without a NULL, and a count of %d", MaxDevices, count),
+	}
 }
 
 // listedName asks the provider for a name; a device without one stays in the
@@ -107,7 +116,8 @@ func listedName(device RDMADevice) (string, error) {
 	return cString(name, maxDeviceName), nil
 }
 
-// Close frees the list. It may be called more than once.
+// Close frees the list, which is empty from then on. Devices that were taken from it
+// before keep their names. It may be called more than once.
 func (l *DeviceList) Close() error {
 	if l == nil || l.list == nil {
 		return nil
@@ -119,20 +129,22 @@ func (l *DeviceList) Close() error {
 		return nil
 	}
 	handle := o.handle
-	o.handle = 0
+	o.handle, l.devices = 0, nil
 	if o.lib.addr[verbFreeDeviceList] == 0 {
-		return &ProviderError{Operation: verbFreeDeviceList.String(), Failure: FailureSymbolUnavailable}
+		return unavailable(verbFreeDeviceList, 0, nil)
 	}
 	o.lib.call(verbFreeDeviceList, handle)
 	return nil
 }
 
-// Devices returns the devices of the list, in the provider's order. The slice is
-// the caller's.
+// Devices returns the devices of the list, in the provider's order; none once it is
+// closed. The slice is the caller's.
 func (l *DeviceList) Devices() []Device {
-	if l == nil {
+	if l == nil || l.list == nil {
 		return nil
 	}
+	l.list.mu.RLock()
+	defer l.list.mu.RUnlock()
 	return slices.Clone(l.devices)
 }
 
@@ -158,9 +170,18 @@ type listToFree struct {
 }
 
 // freeUnreported frees a list at a moment that only the collector knows: it must
-// not look like a call that the program is making.
+// not look like a call that the program is making, and what it may have to wait for
+// must not hold up the collector.
 func freeUnreported(l listToFree) {
-	if free := l.lib.addr[verbFreeDeviceList]; free != 0 {
-		l.lib.rawCall(free, l.handle)
+	free := l.lib.addr[verbFreeDeviceList]
+	if free == 0 {
+		return
 	}
+	go func() {
+		if l.lib.alone(verbFreeDeviceList) {
+			control.Lock()
+			defer control.Unlock()
+		}
+		l.lib.rawCall(free, l.handle)
+	}()
 }

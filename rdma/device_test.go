@@ -45,6 +45,9 @@ func TestDeviceList(t *testing.T) {
 	if n := f.freed() - before; n != 1 {
 		t.Errorf("freed %d times, want once", n)
 	}
+	if after := l.Devices(); len(after) != 0 || devices[1].Name == "" {
+		t.Errorf("a closed list has %v, and what was taken from it %v", after, devices)
+	}
 	if _, err := devices[1].Open(); !errors.Is(err, ErrNilInput) {
 		t.Errorf("opening a device of a closed list: %v", err)
 	}
@@ -60,7 +63,7 @@ func TestDeviceList(t *testing.T) {
 func TestDeviceListIsBounded(t *testing.T) {
 	f := newFake(t)
 	for _, tt := range []struct{ claimed, want int }{
-		{0, 0}, {2, 2}, {3, 3}, {1 << 30, 3}, {-5, 3},
+		{0, 3}, {2, 2}, {3, 3}, {1 << 30, 3}, {-5, 3},
 	} {
 		f.count(true, tt.claimed)
 		l, err := OpenDeviceList()
@@ -70,6 +73,26 @@ func TestDeviceListIsBounded(t *testing.T) {
 		}
 		check(t, l.Close())
 	}
+	freed := f.freed()
+	f.tell("fake_endless", 1)
+	defer f.tell("fake_endless", 0)
+	for _, claimed := range []int{0, -1, MaxDevices + 1} {
+		f.count(true, claimed)
+		if l, err := OpenDeviceList(); l != nil || !errors.Is(err, ErrInvalidProviderResult) || !strings.Contains(err.Error(), "no end") {
+			t.Errorf("a list without an end that claims %d gives %v, %v", claimed, l, err)
+		}
+	}
+	f.count(true, 5)
+	endless, err := OpenDeviceList()
+	check(t, err)
+	if n := len(endless.Devices()); n != 5 {
+		t.Errorf("a list without an end that claims 5 gives %d", n)
+	}
+	check(t, endless.Close())
+	if n := f.freed() - freed; n != 4 {
+		t.Errorf("%d lists were freed, want all four", n)
+	}
+	f.tell("fake_endless", 0)
 	f.count(false, 0)
 	f.script("ibv_get_device_name", 0, 0)
 	l, err := OpenDeviceList()

@@ -16,25 +16,28 @@ var errnoTables = map[Platform]errnoTable{
 	PlatformDarwin: {darwinErrno[:], darwinErrnoAlias, []int{45, 102}},
 }
 
-// errnoTableOf falls back on the running system's for an unknown platform.
+// errnoTableOf falls back on Apple's for an unknown platform.
 func errnoTableOf(p Platform) errnoTable {
 	if t, ok := errnoTables[p]; ok {
 		return t
 	}
-	return errnoTables[hostPlatform()]
+	return errnoTables[PlatformDarwin]
 }
 
-// currentPlatform is that of the installed library; it opens nothing.
+// currentPlatform is that of the library in use, and Apple's while there is none; it
+// opens nothing.
 func currentPlatform() Platform {
-	if l := installed.Load(); l != nil {
-		return l.platform
+	for _, l := range []*Library{installed.Load(), systemCache.Load()} {
+		if l != nil {
+			return l.platform
+		}
 	}
-	return hostPlatform()
+	return PlatformDarwin
 }
 
 // ErrnoName is the symbolic name of errno on the platform of the library in
-// use, else "errno 12345". A negative value is named by its absolute value, as
-// some providers return errno negated.
+// use, on Apple's while none has been opened; else "errno 12345". A negative value is
+// named by its absolute value, as some providers return errno negated.
 func ErrnoName(errno int) string { return ErrnoNameOn(currentPlatform(), errno) }
 
 // ErrnoNameOn is ErrnoName for platform p.
@@ -80,11 +83,9 @@ func IsUnsupportedErrno(errno int) bool { return UnsupportedErrnoOn(currentPlatf
 
 // UnsupportedErrnoOn is IsUnsupportedErrno for platform p: Darwin's ENOTSUP and
 // EOPNOTSUPP, whose strerror speaks of a socket; Linux's EOPNOTSUPP,
-// EPROTONOSUPPORT and ENOSYS. Negated values count.
+// EPROTONOSUPPORT and ENOSYS. A negative number is no errno value, and never one of
+// them.
 func UnsupportedErrnoOn(p Platform, errno int) bool {
-	if errno < 0 {
-		errno = -errno
-	}
 	for _, number := range errnoTableOf(p).unsupported {
 		if errno == number {
 			return true

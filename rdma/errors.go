@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Sentinels of the failure classes, for errors.Is. Three of them are for errors that
+// Sentinels of the failure classes, for errors.Is. Three of those of the reference are for errors that
 // programs make of their own: no call of this package fails with ErrNoDevice,
 // ErrProviderTimeout or ErrUnsupportedOperation.
 var (
@@ -23,8 +23,12 @@ var (
 	// ErrNilProviderResult: the provider returned NULL.
 	ErrNilProviderResult = errors.New("rdma: nil provider result")
 
+	// ErrShortBuffer: a buffer is shorter than what the provider writes. Nothing was
+	// called. It is beyond the reference.
+	ErrShortBuffer = errors.New("rdma: short buffer")
+
 	// ErrInvalidProviderResult: the provider gave, or has in what it made, an address
-	// at which nothing can lie.
+	// at which nothing can lie, or a list without an end. It is beyond the reference.
 	ErrInvalidProviderResult = errors.New("rdma: invalid provider result")
 
 	// ErrNegativeProviderReturn: the provider returned a negative number.
@@ -54,6 +58,7 @@ const (
 	FailureNoDevice               FailureClass = "no_device"
 	FailureSymbolUnavailable      FailureClass = "symbol_unavailable"
 	FailureNilInput               FailureClass = "nil_input"
+	FailureShortBuffer            FailureClass = "short_buffer"
 	FailureNilProviderResult      FailureClass = "nil_provider_result"
 	FailureInvalidProviderResult  FailureClass = "invalid_provider_result"
 	FailureNegativeProviderReturn FailureClass = "negative_provider_return"
@@ -70,8 +75,9 @@ var failureClasses = map[FailureClass]struct {
 	FailureNoDevice:               {ErrNoDevice, "no device"},
 	FailureSymbolUnavailable:      {ErrSymbolUnavailable, "symbol unavailable"},
 	FailureNilInput:               {ErrNilInput, "nil input"},
+	FailureShortBuffer:            {ErrShortBuffer, "the buffer is too short"},
 	FailureNilProviderResult:      {ErrNilProviderResult, "provider returned NULL"},
-	FailureInvalidProviderResult:  {ErrInvalidProviderResult, "provider gave an address at which nothing can lie"},
+	FailureInvalidProviderResult:  {ErrInvalidProviderResult, "provider gave what cannot be"},
 	FailureNegativeProviderReturn: {ErrNegativeProviderReturn, "provider returned a negative number"},
 	FailureProviderStatus:         {ErrProviderStatus, "provider returned an error"},
 	FailureProviderTimeout:        {ErrProviderTimeout, "provider timed out"},

@@ -15,9 +15,9 @@ func TestProviderErrorText(t *testing.T) {
 		{
 			&ProviderError{
 				Operation: "ibv_create_qp", Device: "rdma_en3", Context: 1, ContextOpen: true, Failure: FailureNilProviderResult,
-				Result: "qp", ReturnSet: true, Errno: 102, ErrnoSet: true, platform: PlatformDarwin,
+				Result: "queue pair", ReturnSet: true, Errno: 102, ErrnoSet: true, Cause: ErrNilProviderResult,
 			},
-			"ibv_create_qp on rdma_en3: provider returned NULL for the qp: errno 102 (EOPNOTSUPP)",
+			"ibv_create_qp on rdma_en3: provider returned NULL for the queue pair: errno 102 (EOPNOTSUPP)",
 		},
 		{
 			&ProviderError{Operation: "ibv_reg_mr", Failure: FailureNilProviderResult, Result: "mr", ReturnSet: true},
@@ -43,7 +43,7 @@ func TestProviderErrorText(t *testing.T) {
 		{&ProviderError{Failure: FailureNoDevice}, "rdma: no device"},
 		{&ProviderError{Failure: FailureProviderTimeout, Cause: io.EOF}, "rdma: provider timed out: EOF"},
 		{&ProviderError{Failure: "something else"}, "rdma: something else"},
-		{nil, "<nil>"},
+		{nil, ""},
 	} {
 		if got := tt.err.Error(); got != tt.want {
 			t.Errorf("%q\nwant %q", got, tt.want)
@@ -63,8 +63,8 @@ func TestProviderErrorIs(t *testing.T) {
 			}
 		}
 	}
-	if len(failureClasses) != 9 {
-		t.Errorf("%d classes, want 9", len(failureClasses))
+	if len(failureClasses) != 10 {
+		t.Errorf("%d classes, want 10", len(failureClasses))
 	}
 	var none *ProviderError
 	if none.Is(ErrNilInput) || none.Unwrap() != nil || (&ProviderError{}).Is(nil) {
@@ -100,7 +100,7 @@ func TestNewModifyQPErrorAlone(t *testing.T) {
 		t.Errorf("error without return: %v", err)
 	}
 	var none *ModifyQPError
-	if none.Unwrap() != nil || none.Error() != "<nil>" {
+	if none.Unwrap() != nil || none.Error() != "" {
 		t.Error("a nil error is something")
 	}
 }

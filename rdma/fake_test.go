@@ -73,7 +73,7 @@ func newFake(t testing.TB, flags ...string) *fake {
 		t.Fatal(err)
 	}
 	f := &fake{lib: lib, symbols: map[string]uintptr{}}
-	for _, name := range []string{"fake_script", "fake_freed", "fake_count", "fake_watch", "fake_seen", "fake_empty", "fake_hold", "fake_wc", "fake_entry", "fake_caller"} {
+	for _, name := range []string{"fake_script", "fake_freed", "fake_count", "fake_watch", "fake_seen", "fake_empty", "fake_hold", "fake_wc", "fake_entry", "fake_caller", "fake_endless"} {
 		if f.symbols[name], err = purego.Dlsym(handle, name); err != nil {
 			t.Fatal(err)
 		}

@@ -134,6 +134,7 @@ var layout = []layoutRow{
 	{"rnr_retry", 132, false, unsafe.Offsetof(IbvQPAttr{}.RNRetry)},
 	{"alt_port_num", 133, false, unsafe.Offsetof(IbvQPAttr{}.AltPortNum)},
 	{"alt_timeout", 134, false, unsafe.Offsetof(IbvQPAttr{}.AltTimeout)},
+	{"rate_limit", 136, false, unsafe.Offsetof(IbvQPAttr{}.RateLimit)},
 	{"struct ibv_sge", 16, false, unsafe.Sizeof(IbvSGE{})},
 	{"addr", 0, false, unsafe.Offsetof(IbvSGE{}.Addr)},
 	{"length", 8, false, unsafe.Offsetof(IbvSGE{}.Length)},

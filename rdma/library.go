@@ -37,7 +37,7 @@ type LibraryConfig struct {
 	Platform      Platform           // whose errno numbers it speaks; "" = the running system
 	Symbols       map[string]uintptr // C-callable addresses by symbol; unknown names are ignored
 	ErrnoLocation uintptr            // C-callable int *(void), this library's errno; 0 = it sets none
-	CallsBack     bool               // the functions are Go callbacks: they may move the goroutine's stack
+	CallsBack     bool               // the functions are Go callbacks: they may move the goroutine's stack; those of a Darwin library call no control verb
 	ID            string             // what ID reports of callbacks, which have no file to read it from
 }
 
@@ -57,8 +57,8 @@ func NewLibrary(c LibraryConfig) *Library {
 
 var (
 	installed   atomic.Pointer[Library] // nil: the system's
-	systemMu    sync.Mutex
-	systemCache *Library
+	systemMu    sync.Mutex              // one opens it
+	systemCache atomic.Pointer[Library]
 )
 
 // Use installs l for the package; nil stands for the system's library. restore
@@ -77,18 +77,20 @@ func Current() (*Library, error) {
 	}
 	systemMu.Lock()
 	defer systemMu.Unlock()
-	if systemCache == nil {
-		l, err := Open("")
-		if err != nil {
-			return nil, err
-		}
-		systemCache = l
+	if l := systemCache.Load(); l != nil {
+		return l, nil
 	}
-	return systemCache, nil
+	l, err := Open("")
+	if err != nil {
+		return nil, err
+	}
+	systemCache.Store(l)
+	return l, nil
 }
 
 // Available reports whether a library is there and has every symbol of
-// RequiredSymbols. It says nothing about devices.
+// RequiredSymbols, with which devices are listed. It says nothing about devices, nor
+// about what a device can do.
 func Available() bool {
 	l, err := Current()
 	if err != nil {
@@ -133,7 +135,8 @@ func (l *Library) Symbols() map[string]bool {
 
 // OnCall registers f to run before each call of an exported symbol, with its
 // name; nil removes it. The inline verbs (poll, post, notify) do not report
-// here: see SetMark.
+// here: see SetMark. f calls no verb: on a Darwin library its own call would be the
+// one that f waits for.
 func (l *Library) OnCall(f func(verb string)) {
 	if f == nil {
 		l.onCall.Store(nil)

@@ -20,7 +20,7 @@ func IbvDeallocPd(pd RDMAPD) (int, error) { return intCall(verbDeallocPD, pd) }
 // (MapBuffer), never Go's. access is a sum of IBV_ACCESS values.
 func IbvRegMr(pd RDMAPD, addr uintptr, length uintptr, access int) (RDMAMR, error) {
 	if addr == 0 {
-		return 0, nilInput(verbRegMR, "memory address")
+		return 0, nilInput(verbRegMR, pd, "memory address")
 	}
 	return ptrCall(verbRegMR, pd, addr, length, uintptr(access))
 }

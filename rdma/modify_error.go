@@ -15,7 +15,7 @@ type ModifyQPError struct {
 	QPN        uint32    // queue pair number
 	Mask       int       // attributes that counted, QPAttrMaskNames
 	Attr       IbvQPAttr // as passed
-	Return     int       // what the provider returned
+	Return     int       // what the provider returned; 0 where it was not called
 	Cause      error     // the *ProviderError, as a rule
 }
 
@@ -24,6 +24,9 @@ type ModifyQPError struct {
 func NewModifyQPError(qp RDMAQP, attr *IbvQPAttr, attrMask int, rc int, err error) error {
 	if rc == 0 && err == nil {
 		return nil
+	}
+	if p := (*ProviderError)(nil); errors.As(err, &p) && !p.ReturnSet {
+		rc = 0 // nothing was called
 	}
 	context := contextOf(qp)
 	e := &ModifyQPError{Device: contextDevice(context), QPN: Ibv_qp_num(qp), Mask: attrMask, Return: rc, Cause: err}
@@ -35,6 +38,7 @@ func NewModifyQPError(qp RDMAQP, attr *IbvQPAttr, attrMask int, rc int, err erro
 		e.Cause = &ProviderError{
 			Operation: verbModifyQP.String(), Device: e.Device, Context: context,
 			ContextOpen: context != 0, Failure: class, Return: int64(rc), ReturnSet: true, Errno: errno, ErrnoSet: errno != 0,
+			Cause: causeOf(class, currentPlatform(), errno),
 		}
 	}
 	return e
@@ -49,7 +53,7 @@ func transition(to int32) string {
 // Error is one line: transition, device, queue pair, cause, what was asked.
 func (e *ModifyQPError) Error() string {
 	if e == nil {
-		return "<nil>"
+		return ""
 	}
 	var b strings.Builder
 	b.WriteString("ibv_modify_qp")

@@ -25,7 +25,9 @@ func (o outcome) pointer() (uintptr, error) {
 // invalidPointer describes an address that was read from what the provider made,
 // and cannot be one; what says which.
 func invalidPointer(v verb, what string, addr uintptr) *ProviderError {
-	return &ProviderError{Operation: v.String(), Failure: FailureInvalidProviderResult, Result: what, Return: int64(addr)}
+	return &ProviderError{
+		Operation: v.String(), Failure: FailureInvalidProviderResult, Result: what, Return: int64(addr), Cause: ErrInvalidProviderResult,
+	}
 }
 
 // addressText is an address as C prints it.

@@ -77,7 +77,7 @@ func TestImpossibleEntryOfAList(t *testing.T) {
 	if d := l.Devices(); len(d) != 3 || d[0].Name != "" || len(l.Invalid()) != 3 {
 		t.Fatalf("devices %v, invalid %v", d, l.Invalid())
 	}
-	isInvalid(t, l.Invalid()[2], "ibv_get_device_name", "name", 1)
+	isInvalid(t, l.Invalid()[2], "ibv_get_device_name", "device name", 1)
 	check(t, l.Close())
 	if (*DeviceList)(nil).Invalid() != nil || len(new(DeviceList).Invalid()) > 0 {
 		t.Error("no list has something invalid")
@@ -108,7 +108,7 @@ func TestImpossiblePointersInObjects(t *testing.T) {
 			handle uintptr
 			v      verb
 			what   string
-		}{{o.cq, verbPollCQ, "context of the cq"}, {o.qp, verbPostSend, "context of the qp"}} {
+		}{{o.cq, verbPollCQ, "context of the completion queue"}, {o.qp, verbPostSend, "context of the queue pair"}} {
 			was := *abi.At[uintptr](object.handle)
 			*abi.At[uintptr](object.handle) = uintptr(value)
 			_, err := verbCalls(o)[object.v.String()]()
@@ -122,7 +122,7 @@ func TestImpossiblePointersInObjects(t *testing.T) {
 		f.script("ibv_get_cq_event", 0, 0) // leaves what is there
 		_, err := IbvGetCqEvent(o.channel, &queue, &cookie)
 		f.script("", 0, 0)
-		isInvalid(t, err, "ibv_get_cq_event", "cq", value)
+		isInvalid(t, err, "ibv_get_cq_event", "completion queue", value)
 		channel := &abi.At[abi.CQ](o.cq).Channel
 		was := *channel
 		*(*uintptr)(abi.Ptr(o.cq + 8)) = uintptr(value)

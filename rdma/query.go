@@ -1,6 +1,7 @@
 package rdma
 
 import (
+	"fmt"
 	"unsafe"
 
 	"rdmaprobe/rdma/internal/abi"
@@ -16,16 +17,21 @@ const deviceAttrSize = int(unsafe.Sizeof(IbvDeviceAttr{}))
 // device_attr is the address of 232 bytes in memory that does not move.
 func IbvQueryDevice(context RDMAContext, device_attr uintptr) (int, error) {
 	if device_attr == 0 {
-		return notCalled, nilInputOf(context, verbQueryDevice, "device attr pointer")
+		return 0, nilInput(verbQueryDevice, context, "device attr pointer")
 	}
 	return intCall(verbQueryDevice, context, device_attr)
 }
 
 // IbvQueryDeviceBytes is IbvQueryDevice into a buffer. One that is shorter than
-// struct ibv_device_attr, 232 bytes, never reaches C.
+// struct ibv_device_attr, 232 bytes, is ErrShortBuffer and never reaches C; an empty one
+// is nil.
 func IbvQueryDeviceBytes(context RDMAContext, buf []byte) (int, error) {
-	if len(buf) < deviceAttrSize {
-		return notCalled, nilInputOf(context, verbQueryDevice, "device attr buffer of at least 232 bytes")
+	switch {
+	case len(buf) == 0:
+		return 0, nilInput(verbQueryDevice, context, "device attr pointer")
+	case len(buf) < deviceAttrSize:
+		what := fmt.Sprintf("device attr buffer of %d bytes, and struct ibv_device_attr has %d", len(buf), deviceAttrSize)
+		return 0, notReached(verbQueryDevice, context, FailureShortBuffer, what)
 	}
 	attr := new(IbvDeviceAttr) // aligned, which buf need not be
 	r, err := IbvQueryDeviceAttr(context, attr)
@@ -39,7 +45,7 @@ func IbvQueryDeviceBytes(context RDMAContext, buf []byte) (int, error) {
 // when the call fails.
 func IbvQueryDeviceAttr(context RDMAContext, attr *IbvDeviceAttr) (int, error) {
 	if attr == nil {
-		return notCalled, nilInputOf(context, verbQueryDevice, "device attr pointer")
+		return 0, nilInput(verbQueryDevice, context, "device attr pointer")
 	}
 	room := new(roomFor[IbvDeviceAttr])
 	r, err := intCall(verbQueryDevice, context, uintptr(unsafe.Pointer(room)))
@@ -65,7 +71,7 @@ type roomFor[T any] struct {
 // port_cap_flags2 zero: it knows an older struct.
 func IbvQueryPort(context RDMAContext, port_num uint8, port_attr uintptr) (int, error) {
 	if port_attr == 0 {
-		return notCalled, nilInputOf(context, verbQueryPort, "port attr pointer")
+		return 0, nilInput(verbQueryPort, context, "port attr pointer")
 	}
 	return IbvQueryPortAttr(context, port_num, abi.At[IbvPortAttr](port_attr))
 }
@@ -73,7 +79,7 @@ func IbvQueryPort(context RDMAContext, port_num uint8, port_attr uintptr) (int, 
 // IbvQueryPortAttr is IbvQueryPort with a typed pointer.
 func IbvQueryPortAttr(context RDMAContext, portNum uint8, attr *IbvPortAttr) (int, error) {
 	if attr == nil {
-		return notCalled, nilInputOf(context, verbQueryPort, "port attr pointer")
+		return 0, nilInput(verbQueryPort, context, "port attr pointer")
 	}
 	room := new(roomFor[IbvPortAttr])
 	r, err := intCall(verbQueryPort, context, uintptr(portNum), uintptr(unsafe.Pointer(room)))
@@ -91,7 +97,7 @@ func IbvQueryPortAttr(context RDMAContext, portNum uint8, attr *IbvPortAttr) (in
 // be a success with 16 zero bytes.
 func IbvQueryGid(context RDMAContext, port_num uint8, index int, gid uintptr) (int, error) {
 	if gid == 0 {
-		return notCalled, nilInputOf(context, verbQueryGID, "gid pointer")
+		return 0, nilInput(verbQueryGID, context, "gid pointer")
 	}
 	return intCall(verbQueryGID, context, uintptr(port_num), uintptr(index), gid)
 }
@@ -99,7 +105,7 @@ func IbvQueryGid(context RDMAContext, port_num uint8, index int, gid uintptr) (i
 // IbvQueryGidInto is IbvQueryGid with a typed pointer.
 func IbvQueryGidInto(context RDMAContext, portNum uint8, index int, gid *IbvGID) (int, error) {
 	if gid == nil {
-		return notCalled, nilInputOf(context, verbQueryGID, "gid pointer")
+		return 0, nilInput(verbQueryGID, context, "gid pointer")
 	}
 	return intCall(verbQueryGID, context, uintptr(portNum), uintptr(index), uintptr(unsafe.Pointer(gid)))
 }
@@ -113,7 +119,7 @@ func IbvQueryGidInto(context RDMAContext, portNum uint8, index int, gid *IbvGID)
 // optional: rdma-core has it since version 34.
 func IbvQueryGidEx(context RDMAContext, port uint32, index uint32, entry *IbvGIDEntry) (int, error) {
 	if entry == nil {
-		return notCalled, nilInputOf(context, verbQueryGIDEx, "gid entry pointer")
+		return 0, nilInput(verbQueryGIDEx, context, "gid entry pointer")
 	}
 	return intCall(verbQueryGIDEx, context, uintptr(port), uintptr(index),
 		uintptr(unsafe.Pointer(entry)), 0, unsafe.Sizeof(*entry))

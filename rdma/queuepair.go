@@ -13,7 +13,7 @@ import (
 // qp_init_attr is the address of an IbvQPInitAttr in memory that does not move.
 func IbvCreateQp(pd RDMAPD, qp_init_attr uintptr) (RDMAQP, error) {
 	if qp_init_attr == 0 {
-		return 0, nilInput(verbCreateQP, "qp init attr pointer")
+		return 0, nilInput(verbCreateQP, pd, "qp init attr pointer")
 	}
 	return ptrCall(verbCreateQP, pd, qp_init_attr)
 }
@@ -22,7 +22,7 @@ func IbvCreateQp(pd RDMAPD, qp_init_attr uintptr) (RDMAQP, error) {
 // it granted into attr.Cap.
 func IbvCreateQpAttr(pd RDMAPD, attr *IbvQPInitAttr) (RDMAQP, error) {
 	if attr == nil {
-		return 0, nilInput(verbCreateQP, "qp init attr pointer")
+		return 0, nilInput(verbCreateQP, pd, "qp init attr pointer")
 	}
 	return ptrCall(verbCreateQP, pd, uintptr(unsafe.Pointer(attr)))
 }
@@ -34,7 +34,7 @@ func IbvCreateQpAttr(pd RDMAPD, attr *IbvQPInitAttr) (RDMAQP, error) {
 // attr is the address of an IbvQPAttr in memory that does not move.
 func IbvModifyQp(qp RDMAQP, attr uintptr, attr_mask int) (int, error) {
 	if attr == 0 {
-		return notCalled, nilInput(verbModifyQP, "qp attr pointer")
+		return 0, nilInput(verbModifyQP, qp, "qp attr pointer")
 	}
 	return intCall(verbModifyQP, qp, attr, uintptr(attr_mask))
 }
@@ -43,7 +43,7 @@ func IbvModifyQp(qp RDMAQP, attr uintptr, attr_mask int) (int, error) {
 // its error what was asked.
 func IbvModifyQpAttr(qp RDMAQP, attr *IbvQPAttr, attrMask int) (int, error) {
 	if attr == nil {
-		return notCalled, nilInput(verbModifyQP, "qp attr pointer")
+		return 0, nilInput(verbModifyQP, qp, "qp attr pointer")
 	}
 	return intCall(verbModifyQP, qp, uintptr(unsafe.Pointer(attr)), uintptr(attrMask))
 }
@@ -65,7 +65,7 @@ func IbvModifyQpToErr(qp RDMAQP) error {
 // The mask is a hint: providers may fill more, or less.
 func IbvQueryQp(qp RDMAQP, attr *IbvQPAttr, attrMask int, initAttr *IbvQPInitAttr) (int, error) {
 	if attr == nil || initAttr == nil {
-		return notCalled, nilInput(verbQueryQP, "qp attr or init attr pointer")
+		return 0, nilInput(verbQueryQP, qp, "qp attr or init attr pointer")
 	}
 	return intCall(verbQueryQP, qp, uintptr(unsafe.Pointer(attr)), uintptr(attrMask), uintptr(unsafe.Pointer(initAttr)))
 }

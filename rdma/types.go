@@ -154,8 +154,9 @@ type IbvQPInitAttr struct {
 	SQSigAll  int32
 }
 
-// IbvQPAttr is struct ibv_qp_attr, 144 bytes. The rate limit, which Apple does
-// not use, has no exported field.
+// IbvQPAttr is struct ibv_qp_attr, 144 bytes. RateLimit is beyond the reference:
+// Apple's header and rdma-core's have it, and no report tells of a use on Apple's
+// provider.
 type IbvQPAttr struct {
 	QPState          int32 // QPStateName
 	CurQPState       int32 // QPStateName
@@ -183,7 +184,7 @@ type IbvQPAttr struct {
 	AltPortNum       uint8
 	AltTimeout       uint8 // as Timeout
 	_                uint8
-	_                uint32 // rate_limit
+	RateLimit        uint32 // kilobits per second of a packet-paced send queue; IBV_QP_RATE_LIMIT
 	_                uint32 // C aligns the struct to 8, as union ibv_gid
 }
 

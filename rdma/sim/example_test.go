@@ -60,5 +60,5 @@ func Example() {
 	}
 	// Output:
 	// <nil>
-	// ibv_create_qp on rxe0: provider returned NULL for the qp: errno 16 (EBUSY)
+	// ibv_create_qp on rxe0: provider returned NULL for the queue pair: errno 16 (EBUSY)
 }

@@ -40,7 +40,7 @@ static int scripted(const char *name, long *ret)
 
 static struct device devices[3];
 static void *entries[3]; // what the list has in a device's place, unless NULL
-static int freed, count_override, has_count_override;
+static int freed, count_override, has_count_override, endless;
 static uint32_t *watched, seen[32];
 static volatile uint32_t *held;
 static int empty_polls;
@@ -49,6 +49,7 @@ static uint32_t wc_length;
 
 int fake_freed(void) { return freed; }
 void fake_count(int on, int n) { has_count_override = on; count_override = n; }
+void fake_endless(int on) { endless = on; } // the list has no NULL
 void fake_entry(int i, void *p) { entries[i] = p; }
 void fake_watch(uint32_t *mark) { watched = mark; }
 uint32_t fake_seen(int op) { return seen[op]; } // what was watched during the last such call
@@ -81,9 +82,9 @@ struct device **ibv_get_device_list(int *n)
 	strcpy(devices[2].name, "fake_null\x1b[31m");
 	devices[0].node_type = 1;
 	devices[1].transport_type = 100;
-	list = calloc(4, sizeof *list);
-	for (int i = 0; i < 3; i++)
-		list[i] = entries[i] ? entries[i] : &devices[i];
+	list = calloc(4097, sizeof *list);
+	for (int i = 0; i < (endless ? 4097 : 3); i++)
+		list[i] = i < 3 && entries[i] ? entries[i] : &devices[i % 3];
 	if (n)
 		*n = has_count_override ? count_override : 3;
 	return list;
