@@ -1,11 +1,10 @@
 package rdma
 
 import (
-	"unsafe"
-
 	"encoding/binary"
 	"errors"
 	"runtime"
+	"unsafe"
 
 	"rdmaprobe/rdma/internal/abi"
 )
