@@ -3,6 +3,7 @@ package rdma
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,9 @@ func compiler(t testing.TB) string {
 		name = "cc"
 	}
 	path, err := exec.LookPath(name)
+	if runtime.GOOS == "darwin" && err == nil {
+		err = exec.Command("xcode-select", "-p").Run() // without the tools cc opens a dialog
+	}
 	if err != nil {
 		missing(t, "there is no C compiler: "+err.Error())
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,7 +29,11 @@ var faultLibrary = sync.OnceValues(func() (string, error) {
 
 func needLibrary(t *testing.T) string {
 	t.Helper()
-	if _, err := exec.LookPath("cc"); err != nil {
+	_, err := exec.LookPath("cc")
+	if runtime.GOOS == "darwin" && err == nil {
+		err = exec.Command("xcode-select", "-p").Run() // without the tools cc opens a dialog
+	}
+	if err != nil {
 		if os.Getenv("RDMAPROBE_MUST_RUN") != "" {
 			t.Fatal(err)
 		}
