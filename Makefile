@@ -1,13 +1,13 @@
 # make test is everything: what it needs, it brings (as root on Debian) or names.
 export CGO_ENABLED := 0
 
-.PHONY: all build test deps check vuln unit race cross fuzzed lab soak soak-sim golden docs dist published bench fuzz faults clean
+.PHONY: all build test deps check vuln unit race cross arm64 arm64-quick fuzzed lab soak soak-sim golden docs dist published bench fuzz faults clean
 all: build
 
 build:
 	packaging/go.sh build -o rdmaprobe .
 
-test: deps check unit race cross fuzzed lab published
+test: deps check unit race cross arm64-quick fuzzed lab published
 
 deps:
 	sh fixtures/deps.sh
@@ -33,6 +33,7 @@ dist/staticcheck: tools/go.mod
 
 unit:
 	RDMAPROBE_MUST_RUN=1 go test -shuffle=on ./...
+	RDMAPROBE_MUST_RUN=1 go test -tags callsbypurego ./rdma
 
 # The race detector cannot see other processes: tests that build and run the
 # program are left to unit.
@@ -44,7 +45,17 @@ race:
 PLATFORMS := linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 freebsd/amd64
 cross:
 	@for p in $(PLATFORMS); do echo "cross $$p"; export GOOS=$${p%/*} GOARCH=$${p#*/}; \
-	  packaging/go.sh build -o /dev/null . && packaging/go.sh vet ./... || exit 1; done
+	  packaging/go.sh build -o /dev/null . && packaging/go.sh vet ./... && \
+	  packaging/go.sh vet -tags callsbypurego ./rdma || exit 1; done
+
+# The tests of the call path, and of what stands on it, as linux/arm64 under QEMU:
+# Macs take the same path. All of them take about five minutes, and are run nightly.
+arm64: deps
+	sh fixtures/arm64.sh all
+
+arm64-quick:
+	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then RDMAPROBE_MUST_RUN=1 sh fixtures/arm64.sh quick; \
+	else echo "arm64: skipped, it needs Linux on x86-64"; fi
 
 # Every parser with a thousand inputs, its seeds among them; make fuzz gives more.
 fuzzed:
