@@ -66,7 +66,7 @@ func TestWorkflows(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"linux", "fuzz", "macos", "gate"} {
+	for _, want := range []string{"linux", "fuzz", "macos", "gate", "arm64"} {
 		if !slices.Contains(jobs, want) {
 			t.Errorf("no job %s", want)
 		}
