@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// What the helper "renews" does, and the deadline that it has for that.
+// What the helper "renews" does, and the deadline that it has for that: shorter
+// than all of it, longer than one renewal and a slow start, as under an emulator.
 const (
 	renewals   = 4
-	renewAfter = 700 * time.Millisecond
-	renewSoft  = 2 * time.Second
+	renewAfter = 1500 * time.Millisecond
+	renewSoft  = 5 * time.Second
 )
 
 // A child whose parent agrees has a whole deadline after each renewal, and no more
