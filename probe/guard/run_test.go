@@ -190,7 +190,7 @@ func TestDeadlineOfASlowStart(t *testing.T) {
 // about, is ended all the same.
 func TestChildInAnotherGroup(t *testing.T) {
 	s := brisk.as("leaves its group")
-	s.Soft = time.Second
+	s.Soft = 3 * time.Second // it must have begun by then
 	res, got := runChild(t, s)
 	if len(got) != 1 {
 		t.Fatalf("it did not leave: %+v, messages %q", res, got)
