@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rdmaprobe/probe"
+	"rdmaprobe/probe/jsonlimit"
 )
 
 // MaxDocument is the largest document that Read takes, in bytes.
@@ -26,6 +27,9 @@ func Read(r io.Reader) (*probe.Document, error) {
 	}
 	if len(b) > MaxDocument {
 		return nil, fmt.Errorf("read document: larger than %d MiB", MaxDocument>>20)
+	}
+	if err := jsonlimit.Check(b); err != nil {
+		return nil, fmt.Errorf("read document: %w", err)
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	if beginsLines(b) {

@@ -208,3 +208,18 @@ func FuzzReportRead(f *testing.F) {
 		}
 	})
 }
+
+// A small file that would grow to gigabytes is refused before it is decoded.
+func TestReadBombs(t *testing.T) {
+	head := `{"schema":"` + probe.Schema + `","schema_version":"` + probe.SchemaVersion + `","observations":[{"id":"port.query","data":{"x":`
+	for name, bomb := range map[string]string{
+		"deep": strings.Repeat("[", 9000) + strings.Repeat("]", 9000),
+		"wide": "[" + strings.Repeat("{},", 4<<20) + "{}]",
+	} {
+		for form, text := range map[string]string{"json": head + bomb + "}}]}", "lines": `{"kind":"observation","data":{"x":` + bomb + "}}\n"} {
+			if d, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "JSON") {
+				t.Errorf("%s, %s: %v, %v", name, form, d != nil, err)
+			}
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"rdmaprobe/probe/jsonlimit"
 )
 
 // Raw is a program's output, or a file's contents, with stand-ins: what Text
@@ -171,7 +173,7 @@ func (r *Redactor) LearnRaw(s string) {
 	for _, m := range homeUser().FindAllStringSubmatch(s, -1) {
 		r.Know(UserNames, m[1])
 	}
-	if i := strings.IndexByte(s, '{'); i >= 0 {
+	if i := strings.IndexByte(s, '{'); i >= 0 && jsonlimit.Check([]byte(s[i:])) == nil {
 		var tree any
 		if json.NewDecoder(strings.NewReader(s[i:])).Decode(&tree) == nil {
 			r.learnPeers(tree)

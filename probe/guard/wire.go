@@ -11,6 +11,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"rdmaprobe/probe/jsonlimit"
 )
 
 // wireVersion changes when a child of another build could not understand its
@@ -152,7 +154,7 @@ func decodeMessage(line, want []byte) (m Message, ours bool) {
 		return m, false
 	}
 	var w wireMessage
-	if err := json.Unmarshal(line, &w); err != nil || w.Type == "" {
+	if jsonlimit.Check(line) != nil || json.Unmarshal(line, &w) != nil || w.Type == "" {
 		return m, false
 	}
 	return Message(w), true

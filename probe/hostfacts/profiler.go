@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"rdmaprobe/probe/jsonlimit"
 )
 
 // rdmaService is the Thunderbolt protocol id of RDMA, 0xFA57. A peer offers it
@@ -28,7 +30,11 @@ func parseProfiler(out []byte) (*Thunderbolt, error) {
 	var doc struct {
 		Buses []profilerNode `json:"SPThunderboltDataType"`
 	}
-	if err := json.Unmarshal(out, &doc); err != nil {
+	err := jsonlimit.Check(out)
+	if err == nil {
+		err = json.Unmarshal(out, &doc)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("parse profiler output: %w", err)
 	}
 	if doc.Buses == nil {

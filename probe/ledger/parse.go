@@ -3,6 +3,8 @@ package ledger
 import (
 	"bytes"
 	"encoding/json"
+
+	"rdmaprobe/probe/jsonlimit"
 )
 
 // verdict is what became of one line.
@@ -61,7 +63,7 @@ func (p *parser) canonical(head []byte) bool {
 	r.At = r.At.UTC()
 	r.V, r.Kind, r.N, r.Seq, r.Provider = int(v), kind, n, seq, string(provider)
 	r.Body = c.rest[:len(c.rest):len(c.rest)]
-	return r.usable() && (p.headersOnly || json.Valid(r.Body))
+	return r.usable() && (p.headersOnly || jsonlimit.Valid(r.Body))
 }
 
 // general reads any spelling of a record that JSON allows.
@@ -78,7 +80,7 @@ func (p *parser) general(line []byte) verdict {
 		return newer
 	}
 	r := Record{}
-	if err != nil || json.Unmarshal(line, &r) != nil || !r.usable() || r.Body == nil {
+	if err != nil || json.Unmarshal(line, &r) != nil || !r.usable() || r.Body == nil || jsonlimit.Check(r.Body) != nil {
 		return bad
 	}
 	r.At = r.At.UTC()

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"rdmaprobe/probe/jsonlimit"
 )
 
 // MaxLine is the longest line of the control protocol, in bytes.
@@ -131,7 +133,7 @@ func (c *Conn) Receive(limit time.Duration) (Message, error) {
 // decode reads one line.
 func decode(line []byte) (Message, error) {
 	var m Message
-	if err := json.Unmarshal(line, &m); err != nil || m.Type == "" {
+	if jsonlimit.Check(line) != nil || json.Unmarshal(line, &m) != nil || m.Type == "" {
 		return Message{}, invalid("a line that is no message: %.40q", line)
 	}
 	if m.Type != TypeError {

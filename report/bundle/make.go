@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"rdmaprobe/probe"
+	"rdmaprobe/probe/jsonlimit"
 	"rdmaprobe/report"
 )
 
@@ -83,7 +84,7 @@ func (v veil) learn(p Parts) error {
 	}
 	for _, s := range p.Gathered.Sources {
 		v.LearnRaw(s.Text)
-		if json.Valid([]byte(s.Text)) {
+		if jsonlimit.Valid([]byte(s.Text)) {
 			if err := v.LearnValue(json.RawMessage(s.Text)); err != nil {
 				return err
 			}
@@ -202,7 +203,7 @@ func (m maker) ledger(p Parts) error {
 func (m maker) sources(p Parts) error {
 	for _, s := range p.Gathered.Sources {
 		text := []byte(m.v.text(s.Text))
-		if json.Valid([]byte(s.Text)) { // a profile's facts: fields tell more than text does
+		if jsonlimit.Valid([]byte(s.Text)) { // a profile's facts: fields tell more than text does
 			var err error
 			if text, err = m.v.value(json.RawMessage(s.Text)); err != nil {
 				return err

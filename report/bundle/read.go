@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"rdmaprobe/probe/jsonlimit"
 	"rdmaprobe/report"
 )
 
@@ -168,7 +169,11 @@ func (u *unpacker) setTime(head []byte) error {
 
 // readManifest takes the manifest in the form that it is written in.
 func (b *Bundle) readManifest(data []byte, at time.Time) error {
-	if err := json.Unmarshal(data, &b.Manifest); err != nil {
+	err := jsonlimit.Check(data)
+	if err == nil {
+		err = json.Unmarshal(data, &b.Manifest)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %s", ManifestFile, report.Clean(err.Error()))
 	}
 	if b.Manifest.Schema != Schema {
