@@ -40,6 +40,8 @@ type Redactor struct {
 	pattern *regexp.Regexp
 	raw     *rawTokens // once Raw was used
 
+	noted map[string]map[string]bool // by kind, while a text is read for names
+
 	v4    map[netip.Addr]netip.Addr
 	taken map[netip.Addr]bool // IPv4 stand-ins in use
 }
@@ -95,7 +97,9 @@ func (r *Redactor) Value(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.learn(tree, "", "")
+	if err := r.LearnValue(v); err != nil {
+		return nil, err
+	}
 	return r.walk(tree, place{}), nil
 }
 
@@ -112,6 +116,7 @@ func (r *Redactor) LearnValue(v any) error {
 	tree, err := treeOf(v)
 	if err == nil {
 		r.learn(tree, "", "")
+		r.learnFound(func() { r.walk(tree, place{}) })
 	}
 	return err
 }

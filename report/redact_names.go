@@ -71,6 +71,7 @@ func (r *Redactor) user(s string) string {
 	if slices.Contains(commonUser, strings.ToLower(s)) {
 		return s
 	}
+	r.note(UserNames, s)
 	return r.word("user-", strings.ToLower(s), 8)
 }
 
@@ -96,6 +97,7 @@ func (r *Redactor) host(s string) string {
 	if strings.ContainsAny(name, " /") {
 		name, domain = strings.ToLower(s), ""
 	}
+	r.note(HostNames, strings.TrimSuffix(s, "."))
 	out := r.word("host-", name, 8)
 	switch {
 	case domain == "":
@@ -231,13 +233,25 @@ func (r *Redactor) domainToken(s string, before, after rune) (string, bool) {
 	return r.host(s), true
 }
 
-func (r *Redactor) urlToken(s string, _, _ rune) (string, bool) {
+// urlToken handles what is at a host, as https, smb and ssh write it.
+func (r *Redactor) urlToken(s string, before, _ rune) (string, bool) {
 	scheme, rest, _ := strings.Cut(s, "://")
 	host, path, slash := strings.Cut(rest, "/")
+	if wordRune(before) || host == "" && scheme != "file" {
+		return "", false
+	}
 	if isOurs(host) {
 		return s, true
 	}
-	out := scheme + "://" + r.host(host)
+	out := scheme + "://"
+	if user, at, both := strings.Cut(host, "@"); both {
+		name, secret, has := strings.Cut(user, ":")
+		if out += r.user(name); has {
+			out += ":" + r.word("pass-", secret, 6)
+		}
+		out, host = out+"@", at
+	}
+	out += r.host(host)
 	if slash {
 		out += r.path("/" + path)
 	}

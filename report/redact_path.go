@@ -12,7 +12,7 @@ import (
 // elsewhere was named by somebody.
 var systemRoots = []string{
 	"usr", "lib", "lib64", "lib32", "etc", "dev", "sys", "proc", "bin", "sbin",
-	"System", "Library", "opt", "boot", "run", "var", "Applications", "cores",
+	"System", "Library", "boot", "run", "var", "Applications", "cores",
 }
 
 // plainNames are parts of paths that say nothing about anybody.
@@ -20,7 +20,7 @@ var plainNames = []string{
 	"", ".", "..", "~", "home", "Users", "root", "tmp", "private", "var", "folders", "mnt",
 	"srv", "data", "nfs", "net", "work", "scratch", "media", "Volumes", "Shared", ".local",
 	"state", "share", ".config", ".cache", "Library", "Application", "Application Support",
-	"rdmaprobe", "bin", "lib", "src", "sim", "locks", "evidence.jsonl", "rdmaprobe.exe",
+	"rdmaprobe", "opt", "homebrew", "rocm", "mellanox", "bin", "lib", "lib64", "include", "src", "sim", "locks", "evidence.jsonl", "rdmaprobe.exe",
 }
 
 // libraryName is a shared library's name.
@@ -42,6 +42,7 @@ func (r *Redactor) part(s string) string {
 	if slices.Contains(plainNames, s) || libraryName().MatchString(s) {
 		return s
 	}
+	r.note(pathNames, s)
 	ext := path.Ext(s)
 	if !slices.Contains(knownExt, ext) {
 		ext = ""

@@ -162,6 +162,7 @@ var limitsLine = sync.OnceValue(func() *regexp.Regexp {
 
 // LearnRaw takes note of the names that a raw text gives, for this one and others.
 func (r *Redactor) LearnRaw(s string) {
+	r.learnFound(func() { r.Raw(s) })
 	for _, m := range named().FindAllStringSubmatch(s, -1) {
 		if name := strings.TrimSpace(m[1] + m[2]); name != "(none)" {
 			r.Know(HostNames, name)

@@ -17,12 +17,14 @@ type token struct {
 func tokenList() []token {
 	return []token{
 		{`\d{8}T\d{6}-[0-9a-f]{12}`, keepToken}, // a run
-		{`https?://[^\s"'<>]+`, (*Redactor).urlToken},
+		{`[a-z][a-z0-9+.-]{1,11}://[^\s"'<>]+`, (*Redactor).urlToken},
+		{`[A-Za-z0-9._%+-]+@[A-Za-z0-9][A-Za-z0-9.-]*:[0-9A-Za-z~._-]+(?:/[^\s"'<>|,;]*)?`, (*Redactor).copyToken},
 		{`[A-Za-z0-9._%+-]+@[A-Za-z0-9][A-Za-z0-9.-]*`, (*Redactor).mailToken},
 		{`[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`, (*Redactor).uuidToken},
-		{`[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5,19}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5,19}`, (*Redactor).octetsToken},
+		{`[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){4,19}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){4,19}`, (*Redactor).octetsToken},
 		{`[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}`, (*Redactor).dottedToken},
 		{`(?i:serial|s/n|ecid|udid|uuid|asset)(?i:[ _-]?(?:number|num|no|tag))?["']?\s*[:=#]?\s*["']?[0-9A-Za-z-]{4,}`, (*Redactor).labelledToken},
+		{`[0-9A-Za-z][0-9A-Za-z._-]+:/[^\s"'<>|,;:()\[\]{}]*`, (*Redactor).exportToken},
 		{`[A-Za-z]:\\[^\s"'<>|:]+`, (*Redactor).windowsToken},
 		{`\\\\[0-9A-Za-z._-]+(?:\\[^\s"'<>|:\\]+)+`, (*Redactor).shareToken},
 		{`"(?:~|\.\.?)?/[^"\n:]*"`, (*Redactor).quotedToken},
@@ -57,8 +59,12 @@ func (r *Redactor) Text(s string) string {
 // a long text once for each token.
 const window = 1 << 10
 
+// nearEnd is within what of a token may be cut off where what was looked at ends: a
+// byte of an address, a part of a name.
+const nearEnd = 64
+
 // find is the leftmost match of pattern in s[from:], with indices into s. A match
-// that goes to the end of what was looked at is looked for in twice as much.
+// that goes near the end of what was looked at is looked for in twice as much.
 func find(pattern *regexp.Regexp, s string, from int) []int {
 	for size := window; ; {
 		end := min(from+size, len(s))
@@ -71,7 +77,7 @@ func find(pattern *regexp.Regexp, s string, from int) []int {
 			return nil
 		case m == nil:
 			from, size = runeStart(s, end-window/2), window
-		case end < len(s) && from+m[1] == end:
+		case end < len(s) && from+m[1] > end-nearEnd:
 			size *= 2
 		default:
 			for i := range m {

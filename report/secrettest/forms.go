@@ -54,6 +54,16 @@ func MAC(s string) []string {
 	return bothCases(append(forms, id, strings.TrimPrefix(a.String(), "::")))
 }
 
+// Server is every form in which a text may have a host's short name: in the address
+// of a file or a service, quoted, in the middle of a sentence.
+func Server(s string) []string {
+	return []string{
+		s + ":/", s + ":/export/home", `\\` + s + `\share\x.txt`, "//" + s + "/share/x.txt", "smb://" + s + "/share", "nfs://" + s + "/export", "ssh://jane@" + s + ":2222/x",
+		"https://" + s + ":8443/x", "jane@" + s, "jane@" + s + ":x/y.txt", "jane@" + s + ":", s + ".acme.example", `"` + s + `"`, "'" + s + "'", "(" + s + ")", "[" + s + "]:18515", s + ":18515",
+		"on " + s + ", as before", strings.ToUpper(s) + " is down",
+	}
+}
+
 // Word is every form of a name or a serial number.
 func Word(s string) []string { return bothCases([]string{s}) }
 
