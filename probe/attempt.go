@@ -132,7 +132,7 @@ func (a *attempt) child() *Child {
 	if a.result.PID == 0 {
 		return nil
 	}
-	return &Child{Outcome: a.result.Outcome, PID: a.result.PID, Exit: a.result.Exit, Stderr: a.result.Stderr, interrupted: a.interrupted()}
+	return &Child{Outcome: a.result.Outcome, PID: a.result.PID, Exit: a.result.Exit, Stderr: a.result.Stderr, Left: a.result.Left, Held: a.result.Held, interrupted: a.interrupted()}
 }
 
 // interrupted tells whether the child was ended because the run was, not because

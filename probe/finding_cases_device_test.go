@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"rdmaprobe/probe/guard"
 	"rdmaprobe/probe/hostfacts"
 )
 
@@ -226,6 +227,13 @@ var runCases = []findingCase{
 		s.host().Providers = ptrTo(false)
 		s.stderr("couldn't open config directory /etc/libibverbs.d")
 	}, is("provider_library_missing", "error", "mlx5_0")},
+	{"left_processes", "ended", linuxScene, func(s scene) {
+		s.row("mlx5_0", "mr.register").Child = &Child{Outcome: "completed", PID: 300, Left: []guard.LeftProcess{{PID: 301, Name: "helper", Ended: true}}}
+	}, is("left_processes", "warning", "mlx5_0")},
+	{"left_processes", "known by its hold alone", linuxScene, func(s scene) {
+		s.row("mlx5_0", "mr.register").Child = &Child{Outcome: "completed", PID: 300, Held: true}
+	}, is("left_processes", "warning", "mlx5_0")},
+	{"left_processes", "none", linuxScene, func(s scene) { s.row("mlx5_0", "mr.register").Child = &Child{Outcome: "completed", PID: 300} }, nil},
 	{"required_capability_not_confirmed", "rejected", macScene, func(s scene) { s.c.Required = []string{"queue_pair_rc"} }, is("required_capability_not_confirmed", "error", "rdma_en3")},
 	{"required_capability_not_confirmed", "two things", macScene, func(s scene) { s.c.Required = []string{"queue_pair_rc", "pingpong.uc"} }, is("required_capability_not_confirmed", "error", "rdma_en3")},
 	{"required_capability_not_confirmed", "one of two named", linuxScene, func(s scene) {

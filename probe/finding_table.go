@@ -87,6 +87,7 @@ var findingRules = []findingRule{
 	{"completion_without_delivery", SeverityWarning, scopeDevice, completionWithoutDelivery, "rdmaprobe probe -d DEVICE --write --peer HOST"},
 	{"uc_message_loss", SeverityWarning, scopeDevice, ucMessageLoss, checkPingpong},
 	{"provider_stderr", SeverityInfo, scopeDevice, providerStderr, "rdmaprobe report --json"},
+	{"left_processes", SeverityWarning, scopeDevice, leftProcesses, "rdmaprobe report --json"},
 	{"required_capability_not_confirmed", SeverityError, scopeDevice, requiredCapabilityNotConfirmed, checkProbe},
 	{"device_busy", SeverityWarning, scopeDevice, deviceBusy, checkProbe},
 	{"probe_interrupted", SeverityWarning, scopeDevice, probeInterrupted, checkProbe},

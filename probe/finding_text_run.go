@@ -100,6 +100,16 @@ var runPages = []findingPage{
 		sources:   []string{"https://github.com/ggml-org/llama.cpp/pull/27908", "https://github.com/ggml-org/llama.cpp/pull/26421"},
 	},
 	{
+		code: "left_processes",
+		meaning: "The verbs library started processes that were still there when the probe's child ended. In an ordinary program they would live on, with what they inherited: " +
+			"open devices, locks, pipes. Those of the child's own group are ended everywhere; on Linux also those that went into another session, and they are named.",
+		concluded: "From the children that the child still had at its end, for it adopts what its descendants leave; after a crash or a kill from the mark in the environment of all that it started. " +
+			"Elsewhere only from its output, which something still held.",
+		do:      "Look what starts them: a provider, or a library that is loaded with it (LD_PRELOAD). One that could not be ended is to be ended by hand, by its number.",
+		verify:  "`rdmaprobe report --json` has no `child.left` in the rows of the newest run.",
+		sources: []string{"https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html"},
+	},
+	{
 		code:      "required_capability_not_confirmed",
 		meaning:   "`--require` asked for something, and this run did not confirm it. Evidence of earlier runs does not count.",
 		concluded: "From this run's rows: with `-d` each named device must confirm it, else one is enough. Rejected, observed_zero and unknown all fail a requirement.",

@@ -127,6 +127,9 @@ type Child struct {
 	Exit    string  `json:"exit,omitempty"`   // status or signal, in words
 	Stderr  string  `json:"stderr,omitempty"` // head and tail of what the library wrote
 
+	Left []guard.LeftProcess `json:"left,omitempty"` // processes that the library had started and that it left behind, 8 at most
+	Held bool                `json:"held,omitempty"` // one that could not be ended still holds the child's output
+
 	interrupted bool // it was ended because the run was
 }
 

@@ -75,6 +75,7 @@ var briefs = map[string]string{
 	"completion_without_delivery":           "completions without delivery",
 	"uc_message_loss":                       "messages get lost",
 	"provider_stderr":                       "the library wrote to stderr, kept as evidence",
+	"left_processes":                        "the library left processes behind",
 	"required_capability_not_confirmed":     "a required capability is not confirmed",
 	"device_busy":                           "another rdmaprobe holds the device",
 	"probe_interrupted":                     "an earlier probe has no outcome",

@@ -82,12 +82,16 @@ func (c *Child) Send(typ string, body any) error {
 // copyExit is the status of such a copy. Only the library could wait for it.
 const copyExit = 3
 
-// Done sends the result, which makes the run Completed. The process should exit
+// Done ends what the library has started, tells of it, and sends the result, which
+// makes the run Completed. The process should exit
 // next: it has a second. An orphan ends in it, with what its library has started:
 // nobody else will end that.
 func (c *Child) Done(body any) error {
 	if c.orphan.Load() {
 		endGroup()
+	}
+	if left := endChildren(); len(left) > 0 {
+		_ = c.Send(msgLeft, left)
 	}
 	return c.Send(msgDone, body)
 }

@@ -42,6 +42,7 @@ func Enter() (*Child, error) {
 		c.conn = os.NewFile(fdConn, "connection")
 	}
 	c.catchSignals()
+	adopt()
 	go func() {
 		waitForEnd(fdLifeline)
 		c.orphaned(endGroup)
@@ -51,6 +52,7 @@ func Enter() (*Child, error) {
 
 // endGroup ends this process and those of its group, which its library has started.
 func endGroup() {
+	endChildren()
 	if syscall.Getpgrp() == os.Getpid() {
 		_ = syscall.Kill(0, syscall.SIGKILL)
 	}

@@ -77,6 +77,7 @@ type Message struct {
 // Types of message that the guard itself knows.
 const (
 	msgHello = "hello" // Enter succeeded; not passed on
+	msgLeft  = "left"  // []LeftProcess, which the child has ended; not passed on
 	msgDone  = "done"  // the result; passed on
 	msgFault = "fault" // body "stuck": the child plays one that cannot be killed; passed on
 )
@@ -95,6 +96,8 @@ type Result struct {
 	Calls       uint64        // how many calls of that verb had begun
 	Signal      string        // of a crash: "SIGSEGV: segmentation violation"
 	Panic       string        // our own code panicked: the first line of its text
+	Left        []LeftProcess // what its library had started and it left behind
+	Held        bool          // something that it started and that could not be ended still holds its output
 	Stopped     bool          // it was found stopped when it had to end, and was continued
 	Killed      bool          // by SIGKILL, which was not ours
 	OutOfMemory bool          // and the system ended a process for want of memory meanwhile

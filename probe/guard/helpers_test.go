@@ -264,6 +264,15 @@ var (
 		pid := startSleeper(true)
 		must(c.Done(pid))
 	})
+	_ = child("escaped grandchild, then a crash", func(c *Child) {
+		must(c.Send("observation", startSleeper(true)))
+		os.Exit(2)
+	})
+	_ = child("escaped grandchild, then a hang", func(c *Child) {
+		c.IgnoreTerm()
+		must(c.Send("observation", startSleeper(true)))
+		select {}
+	})
 )
 
 // startSleeper starts a process that holds all our pipes. With escape it leaves

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 type process struct {
 	cmd      *exec.Cmd
 	page     *page
+	mark     string        // in the environment of all that it starts
 	messages chan Message  // closed at the end of the message channel
 	outEnd   chan struct{} // closed at the end of the output
 	exited   chan error    // gets one value
@@ -44,6 +46,10 @@ func start(s Spec) (*process, error) {
 	var fs files
 	defer fs.closeTheirs()
 	kills := memoryKills()
+	mark := newNonce() // another one: the library can read it
+	if markVariable != "" {
+		s.Env = append(slices.Clone(s.Env), markVariable+"="+mark)
+	}
 	cmd, ours, err := command(s, &fs)
 	s.Lock.lend()
 	if err == nil {
@@ -55,7 +61,7 @@ func start(s Spec) (*process, error) {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
 	p := &process{
-		kills: kills, cmd: cmd, page: fs.mapped,
+		mark: mark, kills: kills, cmd: cmd, page: fs.mapped,
 		messages: make(chan Message), outEnd: make(chan struct{}), exited: make(chan error, 1),
 		stdin: ours.stdin, stdout: ours.stdout, msgs: ours.messages,
 		gone: make(chan struct{}),

@@ -363,21 +363,40 @@ func TestForeignTextOnMessageChannel(t *testing.T) {
 
 func TestGrandchildrenDoNotHoldTheRun(t *testing.T) {
 	used.Store("sleeper", true)
-	for _, helper := range []string{"grandchild", "escaped grandchild"} {
+	for helper, outcome := range map[string]Outcome{
+		"grandchild": Completed, "escaped grandchild": Completed, "escaped grandchild, then a crash": Crashed, "escaped grandchild, then a hang": TimedOut,
+	} {
 		t.Run(helper, func(t *testing.T) {
-			res, got := runChild(t, patient.as(helper))
+			s := patient.as(helper)
+			s.Ladder.Kill = 50 * time.Millisecond // after it was asked to end, which only the hang is
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var got []string
+			res, err := Run(ctx, s, func(m Message) {
+				if got = append(got, m.Type+" "+string(m.Body)); outcome == TimedOut {
+					cancel()
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 			var pid int
-			if len(got) != 1 || json.Unmarshal([]byte(strings.TrimPrefix(got[0], "done ")), &pid) != nil {
+			if len(got) != 1 || json.Unmarshal([]byte(got[0][strings.IndexByte(got[0], ' ')+1:]), &pid) != nil {
 				t.Fatalf("messages %q", got)
 			}
-			if res.Outcome != Completed {
+			if res.Outcome != outcome {
 				t.Errorf("%+v", res)
 			}
-			if helper == "escaped grandchild" {
-				endChild(t, pid)
+			if runtime.GOOS != "linux" && helper != "grandchild" {
+				if endChild(t, pid); !res.Held {
+					t.Errorf("nothing tells of it: %+v", res)
+				}
 				return
 			}
-			waitUntil(t, "the group is swept", func() bool { return !ProcessAlive(pid) })
+			waitUntil(t, "it is ended", func() bool { return !ProcessAlive(pid) })
+			if told := slices.ContainsFunc(res.Left, func(p LeftProcess) bool { return p.PID == pid && p.Ended && p.Name != "" }); !told && runtime.GOOS == "linux" {
+				t.Errorf("left behind: %+v", res.Left)
+			}
 		})
 	}
 }

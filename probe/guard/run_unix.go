@@ -126,6 +126,9 @@ func (r *run) take(m Message) {
 	case msgFault:
 		var what string
 		r.sham = json.Unmarshal(m.Body, &what) == nil && what == "stuck"
+	case msgLeft:
+		_ = json.Unmarshal(m.Body, &r.res.Left)
+		return
 	case msgDone:
 		r.done = true
 	}
@@ -152,6 +155,11 @@ func (r *run) take(m Message) {
 func (r *run) exit() {
 	r.ended = time.Now()
 	r.p.signal(syscall.SIGKILL)
+	if !r.done || len(r.res.Left) > 0 { // else it has looked itself
+		for _, p := range endMarked(r.p.mark) {
+			r.res.Left = addLeft(r.res.Left, p)
+		}
+	}
 	r.next(onDrain, time.Now().Add(drainGrace))
 }
 
@@ -202,6 +210,7 @@ func (r *run) drain() {
 		r.next(onDrain, time.Now().Add(drainGrace))
 		return
 	}
+	r.res.Held = true
 	for _, f := range []*os.File{r.p.msgs, r.p.stdout} {
 		_ = f.SetReadDeadline(time.Now()) // they pass on what they have read
 	}

@@ -95,6 +95,27 @@ static void disturb(const char *fault)
 	}
 	if (!strcmp(fault, "twin") && fork()) // a copy of the process, which goes on from here before this one does
 		usleep(100000);
+	if (!strncmp(fault, "orphan", 6)) { // forked twice, in a session of its own, and deaf
+		if (!fork()) {
+			setsid();
+			signal(SIGTERM, SIG_IGN);
+			if (fork())
+				_exit(0);
+			FILE *f = fopen("daemon.pid.new", "w");
+			if (f)
+				fprintf(f, "%d", getpid()), fclose(f), rename("daemon.pid.new", "daemon.pid");
+			alarm(120);
+			for (;;)
+				pause();
+		}
+		while (access("daemon.pid", F_OK))
+			usleep(1000);
+		if (!strcmp(fault, "orphan_crash"))
+			*(volatile int *)8 = 1;
+		if (!strcmp(fault, "orphan_hang"))
+			for (;;)
+				pause();
+	}
 	if (!strcmp(fault, "grandchild") || !strcmp(fault, "daemon")) {
 		int away[2];
 		char none;
