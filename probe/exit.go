@@ -5,7 +5,7 @@ const (
 	ExitOK          = 0   // it ran; a rejected capability is an answer
 	ExitFinding     = 1   // an error finding, or what a script asked for was not so: ExitCodes has all of it
 	ExitUsage       = 2   // a wrong flag, value, profile or input file
-	ExitNothing     = 3   // nothing to probe: no library, no listed device, or none of the named ones
+	ExitNothing     = 3   // nothing was probed: no library, no device that may be, or none of the named ones
 	ExitContained   = 4   // a child crashed, hung or got stuck and was contained
 	ExitOwn         = 5   // rdmaprobe itself failed
 	ExitInterrupted = 130 // interrupted; what was observed is kept
@@ -19,7 +19,7 @@ var ExitCodes = []struct {
 	{ExitOK, "it ran; a rejected capability is an answer, and warnings never fail"},
 	{ExitFinding, "doctor or probe: a finding of severity error, or a --require that this run did not confirm; report: what --fail-on names; selftest: a failed check; profiles import: another answer than the recorded one"},
 	{ExitUsage, "usage: a wrong flag or value, an unknown profile, or an input file that cannot be understood"},
-	{ExitNothing, "nothing to probe: no library, no listed device, or none of the named ones"},
+	{ExitNothing, "nothing was probed: no library, no listed device, none of the named ones, or the guard refused all (each device is busy, or closed by an earlier event)"},
 	{ExitContained, "a child crashed, hung or got stuck and was contained; the document is complete"},
 	{ExitOwn, "rdmaprobe itself failed"},
 	{ExitInterrupted, "interrupted; what was observed is kept"},

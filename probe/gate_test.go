@@ -471,6 +471,10 @@ func TestBusyDevice(t *testing.T) {
 	if d.Exit != ExitOK || !hasFinding(d, "device_busy", "mlx5_0") {
 		t.Errorf("exit %d, %+v", d.Exit, d.Findings)
 	}
+	alone := m.probe(func(o *Options) { o.Timeout, o.Devices = time.Second, []string{"mlx5_0"} })
+	if alone.Exit != ExitNothing || !hasFinding(alone, "device_busy", "mlx5_0") {
+		t.Errorf("the only one is busy: exit %d, %+v", alone.Exit, alone.Findings)
+	}
 	listed := m.devices(func(o *Options) { o.Timeout = 3 * time.Second })
 	levels(t, listed, "mlx5_0", map[string]string{"port.query": "guarded"})
 	levels(t, listed, "mlx5_1", map[string]string{"port.query": "confirmed"})

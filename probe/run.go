@@ -197,6 +197,7 @@ func (r *run) finish(command string) (*Document, error) {
 	if r.doctor {
 		r.doc.Verdict = VerdictOf(r.doc)
 	}
+	r.exit.nothing = r.exit.nothing || command != "serve" && r.allRefused()
 	r.exit.interrupted = r.ctx.Err() != nil && !r.orderly
 	r.exit.contained = r.exit.contained || slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
 		return o.Run == r.doc.Run.ID && o.Child.contained()
@@ -216,6 +217,22 @@ func (r *run) finish(command string) (*Document, error) {
 		return r.doc, errors.New(r.doc.Error)
 	}
 	return r.doc, nil
+}
+
+// allRefused tells whether nothing was tried on any device because the guard refused:
+// all of them were busy, or closed by earlier events.
+func (r *run) allRefused() bool {
+	refused := false
+	for i := range r.doc.Observations {
+		o := &r.doc.Observations[i]
+		if o.Device != "" && o.Run == r.doc.Run.ID {
+			if o.tried() {
+				return false
+			}
+			refused = refused || o.Reason == Guarded
+		}
+	}
+	return refused
 }
 
 // ownFailure notes a failure of rdmaprobe's own.

@@ -22,7 +22,10 @@ const endLimit = 300 * time.Millisecond
 
 // adopt makes this process the parent of what its descendants leave, so that it can
 // end them: also those that were forked twice, or are in another session.
-func adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+func adopt() {
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0) // else it is that of ownImage: exe
+}
 
 // endChildren ends all children of this process, and theirs, and names those that
 // had not ended by themselves. Without children it is one call.

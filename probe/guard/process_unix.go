@@ -86,7 +86,12 @@ func command(s Spec, fs *files) (*exec.Cmd, ours, error) {
 	if fs.err != nil {
 		return nil, ours{}, fs.err
 	}
+	image, err := imageOf(s.Exe)
+	if err != nil {
+		return nil, ours{}, err
+	}
 	cmd := exec.Command(s.Exe, s.Args...)
+	cmd.Path = image // its name, as ps shows it, stays
 	cmd.Env = childEnv(os.Environ(), s.Env)
 	// Plain files: exec starts no goroutines of its own, and Wait waits for the
 	// process alone.
