@@ -16,14 +16,15 @@ type deviceRun struct {
 	name     string
 	identity string
 	tb       bool
-	lock     *guard.Lock     // of the device, for its children
-	held     []*guard.Lock   // that one, and the other end's where it is on this machine
-	unlocked string          // why nothing but class read is tried without the lock; "" when it is held
-	twin     *twin           // that other end
-	link     *link           // the session with another host; nil: none
-	task     *openTask       // what the next child takes part in with another host's; nil: nothing
-	failed   map[string]bool // stages that were tried in this run and did not succeed
-	closures []closure       // what earlier events, and this run's own, have closed
+	lock     *guard.Lock       // of the device, for its children
+	held     []*guard.Lock     // that one, and the other end's where it is on this machine
+	unlocked string            // why nothing but class read is tried without the lock; "" when it is held
+	twin     *twin             // that other end
+	link     *link             // the session with another host; nil: none
+	task     *openTask         // what the next child takes part in with another host's; nil: nothing
+	failed   map[string]bool   // stages that were tried in this run and did not succeed
+	lacks    map[string]string // by id, the function for want of which it did not
+	closures []closure         // what earlier events, and this run's own, have closed
 
 	newest    []Observation // the rows of the newest child
 	outcome   guard.Outcome // how it ended
@@ -31,7 +32,7 @@ type deviceRun struct {
 }
 
 func (r *run) newDeviceRun(d Device) *deviceRun {
-	dr := &deviceRun{run: r, ctx: r.ctx, name: d.Name, failed: map[string]bool{}}
+	dr := &deviceRun{run: r, ctx: r.ctx, name: d.Name, failed: map[string]bool{}, lacks: map[string]string{}}
 	dr.identify()
 	return dr
 }
@@ -259,6 +260,9 @@ func (dr *deviceRun) attempt(row *tableRow) error {
 		dr.observe(o)
 		if o.failed() {
 			dr.failed[o.ID] = true
+		}
+		if o.Reason == SymbolMissing {
+			dr.lacks[o.ID] = o.Call
 		}
 		dr.contain(&o)
 	}

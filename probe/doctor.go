@@ -107,7 +107,7 @@ func (dr *deviceRun) doctorSkips(row *tableRow) (skip bool, why string) {
 	case dr.earlier != nil && dr.earlier.tried[dr.name]:
 		return true, "tried in an earlier round of this watch"
 	case dr.portState() != stateActive:
-		return true, "doctor creates nothing on a port that is not active"
+		return true, "doctor creates nothing on a port that is not active" + dr.lack("dev.open", "port.query")
 	}
 	return false, ""
 }

@@ -20,9 +20,14 @@ func probeEvents(s *session) {
 	s.own()
 	defer s.teardown()
 	r := s.begin("cq.channel", 0, nil)
-	ch, err := rdma.IbvCreateCompChannel(s.ctx)
+	call, err := "ibv_destroy_comp_channel", freeable("ibv_destroy_comp_channel")
+	var ch rdma.RDMACompChannel
+	if err == nil {
+		call = "ibv_create_comp_channel"
+		ch, err = rdma.IbvCreateCompChannel(s.ctx)
+	}
 	if err != nil {
-		r.fail("ibv_create_comp_channel", err)
+		r.fail(call, err)
 		s.skip(Precondition, "there is no completion channel", 0, "cq.notify")
 		return
 	}
@@ -92,6 +97,11 @@ func (s *session) flush(cq rdma.RDMACQ) error {
 	for _, stage := range []string{"pd.alloc", qpUC.id("create"), qpUC.id("init")} {
 		if !s.usable(stage) {
 			return fmt.Errorf("%s failed earlier in this run", stage)
+		}
+	}
+	for _, verb := range []string{"ibv_dealloc_pd", "ibv_destroy_qp", "ibv_dereg_mr"} {
+		if err := freeable(verb); err != nil {
+			return err
 		}
 	}
 	pd, err := rdma.IbvAllocPd(s.ctx)

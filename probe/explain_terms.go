@@ -39,7 +39,7 @@ var reasonTexts = map[Reason]string{
 	NoCompletion:    "work was posted and nothing came back",
 	PayloadMismatch: "bytes arrived, and they are wrong",
 	Unproven:        "the end that received did not show that it has what was sent",
-	SymbolMissing:   "the library has no such function",
+	SymbolMissing:   "the library has no such function: what needs it is unknown, which says nothing about the machine; look for a newer library, or at what other probes show",
 	LibraryMissing:  "there is no verbs library",
 	ProviderError:   "the provider reported another failure; its number is in the row",
 }

@@ -173,8 +173,9 @@ func providerOfAnotherRelease(v *findingView) []findingHit {
 	return nil
 }
 
-// libraryLacksFunctions: what was loaded is a library, and not one that programs
-// could use verbs of. One that lists devices all the same is only a warning.
+// libraryLacksFunctions: what was loaded is a library, and not one that can list
+// devices. One that does all the same is only a warning. Functions that listing does not
+// need say nothing here: what needs them is not known, and the machine may well be fit.
 func libraryLacksFunctions(v *findingView) []findingHit {
 	rows := slices.DeleteFunc(v.of("", "lib.symbols"), func(o *Observation) bool {
 		return o.Level != rdma.CapabilityUnknown || o.Reason != SymbolMissing
@@ -196,26 +197,11 @@ func libraryLacksFunctions(v *findingView) []findingHit {
 		h.facts = []string{"provider.library.symbols"}
 	}
 	listed, conclusive := v.listing()
-	lacking := v.lackingRows()
-	if conclusive && len(lacking) == 0 {
+	if conclusive {
 		h.severity = SeverityWarning
 	}
-	h.seen = union(union(h.seen, keysOf(listed...)), keysOf(lacking...))
+	h.seen = union(h.seen, keysOf(listed...))
 	return []findingHit{h}
-}
-
-// lackingRows are the rows of what a device could not be asked to make, for want of
-// the function.
-func (v *findingView) lackingRows() []*Observation {
-	var rows []*Observation
-	for _, name := range v.devicesSeen() {
-		for _, o := range v.rows[name] {
-			if o.Reason == SymbolMissing && evidence(o.ID).Class >= ClassCreate && o.ID != "cq.channel" && o.ID != "cq.notify" {
-				rows = append(rows, o)
-			}
-		}
-	}
-	return rows
 }
 
 // lackingFunctions names what a row of lib.symbols does not find.

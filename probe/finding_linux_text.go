@@ -18,8 +18,8 @@ var linuxPages = []findingPage{
 		code: "verbs_library_mismatch",
 		meaning: "What was taken for the verbs library is not one that can be used: it lacks functions, the loader does not take the file, " +
 			"or libibverbs and a provider are from different releases. The interface between those is versioned, and the loader refuses the pair, so the provider's devices are not listed.",
-		concluded: "From functions of verbs that the library does not have, from a load that failed for another reason than a missing file, " +
-			"or from the loader's own words about a missing symbol version of libibverbs. Where devices are listed all the same, functions that are missing are a warning, unless one is needed to make what RDMA needs.",
+		concluded: "From functions that listing devices needs and the library does not have, from a load that failed for another reason than a missing file, " +
+			"or from the loader's own words about a missing symbol version of libibverbs. Where devices are listed all the same it is a warning. Any other function that is missing is told by the rows of what needs it, and is no finding.",
 		do:      "Leave out `--library`, or name a verbs library with it. Else reinstall libibverbs and its providers from one release, and remove copies that vendor packages or `make install` left behind.",
 		verify:  "`rdmaprobe devices` lists the device, and the library writes no warning.",
 		sources: []string{"https://github.com/SoftRoCE/rxe-dev/issues/48", "https://github.com/SoftRoCE/rxe-dev/issues/49"},

@@ -71,10 +71,15 @@ func (v *findingView) attributesUnread() []findingHit {
 			if text == "" {
 				continue
 			}
-			hits = append(hits, findingHit{
+			h := findingHit{
 				scope: name, severity: SeverityWarning, seen: keysOf(o), remedy: v.readRemedy(name, o),
 				message: printable(text) + ": the limits of the device and the number of its ports are not known, and only port 1 was looked at",
-			})
+			}
+			if has, known := v.d.Provider.Library.Symbols["ibv_query_device"]; known && !has {
+				h.severity, h.facts = SeverityInfo, []string{"provider.library.symbols"}
+				h.remedy = "nothing has to be done for it: the library has no ibv_query_device, and everything else is tried without"
+			}
+			hits = append(hits, h)
 			break
 		}
 	}

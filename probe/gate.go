@@ -170,12 +170,12 @@ var stages = []struct{ id, call string }{
 func (dr *deviceRun) precondition(row *tableRow) (why string, data map[string]any) {
 	for _, s := range stages {
 		if dr.failed[s.id] && slices.Contains(row.callsOf(dr.tb), s.call) {
-			return s.id + " failed earlier in this run and is not tried again", nil
+			return s.id + " failed earlier in this run and is not tried again" + dr.lack(s.id), nil
 		}
 	}
 	if row.class >= ClassCreate && dr.tb {
 		if st := dr.portState(); st != stateActive {
-			return fmt.Sprintf("port %d is %s: on Thunderbolt nothing is allocated on a port that is not active", dr.port(), cmp.Or(st, "of unknown state")), nil
+			return fmt.Sprintf("port %d is %s: on Thunderbolt nothing is allocated on a port that is not active", dr.port(), cmp.Or(st, "of unknown state")) + dr.lack("dev.open", "port.query"), nil
 		}
 		if dr.failed["port.state"] {
 			return fmt.Sprintf("the state of port %d is not known for certain: on Thunderbolt nothing is allocated on a port that is not steadily active", dr.port()), nil
@@ -185,6 +185,16 @@ func (dr *deviceRun) precondition(row *tableRow) (why string, data map[string]an
 		return dr.connectable(row)
 	}
 	return "", nil
+}
+
+// lack names the function for want of which one of the ids failed.
+func (dr *deviceRun) lack(ids ...string) string {
+	for _, id := range ids {
+		if verb := dr.lacks[id]; verb != "" {
+			return lackText(verb)
+		}
+	}
+	return ""
 }
 
 // lockKeyOf names a device's lock; simulated machines share none.

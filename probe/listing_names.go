@@ -68,8 +68,8 @@ func listingNotes(data map[string]any) (notes []string) {
 	read, _ := dataInt(data, "read")
 	switch {
 	case !ok:
-	case claimed > read && read == rdma.MaxDevices:
-		notes = append(notes, fmt.Sprintf("the library lists %d devices: the first %d were read", claimed, read))
+	case claimed == 0:
+		notes = append(notes, fmt.Sprintf("the library does not count its devices, and its list has %d: the list was believed", read))
 	default:
 		notes = append(notes, fmt.Sprintf("the library counts %d devices, but its list ends after %d: the list was believed", claimed, read))
 	}

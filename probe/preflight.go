@@ -125,18 +125,19 @@ func (dr *deviceRun) confirmedHere(id string) bool {
 // connectable says what keeps a transition or data row from being tried.
 func (dr *deviceRun) connectable(row *tableRow) (why string, data map[string]any) {
 	if !dr.serving() && !dr.confirmedHere(row.qp.id("create")) {
-		return fmt.Sprintf("needs a confirmed %s of this run", row.qp.id("create")), nil
+		return fmt.Sprintf("needs a confirmed %s of this run", row.qp.id("create")) +
+			dr.lack("dev.open", "port.query", "pd.alloc", "cq.create", row.qp.id("create")), nil
 	}
 	for _, id := range row.qp.steps("create", "init", "rtr", "rts") {
 		if dr.failed[id] {
-			return id + " failed earlier in this run and is not tried again", nil
+			return id + " failed earlier in this run and is not tried again" + dr.lack(id), nil
 		}
 	}
 	if dr.twin != nil && dr.twin.lost != nil {
 		return dr.twin.lost.Detail, dr.twin.lost.Data
 	}
 	if p := dr.preflightOf(); len(p.missing) > 0 {
-		return p.text(), p.data()
+		return p.text() + dr.lack("dev.open", "port.query", "gid.usable"), p.data()
 	}
 	return "", nil
 }

@@ -94,7 +94,8 @@ func (s *session) asked() string {
 	return rdma.DefaultPath()
 }
 
-// symbols is the row lib.symbols: channels and extended queries are optional.
+// symbols is the row lib.symbols: what listing needs. A function that is not there
+// is otherwise told by the rows of what calls it.
 func (s *session) symbols(lib *rdma.Library) {
 	r := s.begin("lib.symbols", 0, nil)
 	present, missing := 0, []string{}
@@ -145,7 +146,7 @@ func (s *session) streamDevices(devices []rdma.Device, listed bool) {
 			return
 		}
 		s.device, s.ctx, s.noAttr, s.guid, s.slowest = name, 0, "", "", 0
-		s.failed = map[string]bool{}
+		s.failed, s.lacks = map[string]bool{}, ""
 		if s.dev, s.lost = s.find(devices, name); s.lost != nil {
 			s.skip(Precondition, s.lost.Error(), 0, readIDs...)
 		} else {

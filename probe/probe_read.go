@@ -2,6 +2,7 @@ package probe
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -151,6 +152,9 @@ func probeGID(s *session) {
 		s.begin("gid.usable", n, nil)
 		var a rdma.IbvPortAttr
 		if _, err := rdma.IbvQueryPortAttr(s.ctx, uint8(n), &a); err != nil {
+			if errors.Is(err, rdma.ErrSymbolUnavailable) {
+				s.lacks = "ibv_query_port"
+			}
 			s.skip(Precondition, "the port could not be queried", n, ids...)
 			continue
 		}

@@ -52,7 +52,7 @@ func localEnd(target string, thunderbolt bool) *deviceRun {
 		Num: 1, State: "active", LinkLayer: layer, Addressing: "gid", ActiveMTU: 1024, LID: &lid,
 		GIDs: []GID{{Index: 3, GID: "::ffff:192.0.2.1", Type: gid, Class: "ipv4_mapped"}},
 	}}}}
-	return &deviceRun{run: r, ctx: r.ctx, name: "dev0", tb: thunderbolt, failed: map[string]bool{}}
+	return &deviceRun{run: r, ctx: r.ctx, name: "dev0", tb: thunderbolt, failed: map[string]bool{}, lacks: map[string]string{}}
 }
 
 // offers is a far host with ports, up to the selection.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"rdmaprobe/probe/guard"
@@ -35,6 +36,7 @@ type session struct {
 	slowest time.Duration   // of the queries of a port
 	failed  map[string]bool // stages that did not succeed in this run
 	refused bool            // the last failure was about the arguments, not about a lack
+	lacks   string          // the verb that something failed for, since the library does not have it
 }
 
 // undo releases one object.
@@ -109,6 +111,9 @@ func (r *row) fail(call string, err error) {
 	r.o.Call, r.o.Return, r.o.Errno, r.o.FailureClass = call, returnOf(err), errnoOf(p, err), failureOf(err)
 	r.o.Level, r.o.Reason = judge(evidence(r.o.ID).Class, p, err)
 	r.o.Detail = err.Error()
+	if r.o.Reason == SymbolMissing {
+		r.s.lacks = call
+	}
 	r.s.refused = r.o.Level == rdma.CapabilityRejected || r.o.Reason == Invalid || r.o.Reason == Permission
 	r.send()
 }
@@ -119,8 +124,12 @@ func (r *row) unknown(reason Reason, detail string) {
 	r.send()
 }
 
-// skip sends rows of what cannot be tried because of detail.
+// skip sends rows of what cannot be tried because of detail. What is missing for
+// want of a function names the function.
 func (s *session) skip(reason Reason, detail string, port int, ids ...string) {
+	if reason == Precondition && !strings.Contains(detail, s.lacks) {
+		detail += lackText(s.lacks)
+	}
 	for _, id := range ids {
 		p := 0
 		if evidence(id).Ports {
@@ -132,6 +141,25 @@ func (s *session) skip(reason Reason, detail string, port int, ids ...string) {
 		}
 		_ = s.child.Send(msgObservation, o)
 	}
+}
+
+// lackText is how the detail of a row names the function for want of which it was not
+// tried; "" for none.
+func lackText(verb string) string {
+	if verb == "" {
+		return ""
+	}
+	return ": the library has no " + verb
+}
+
+// freeable says why nothing is made that verb gives back: the library does not have
+// it. What is left behind may be missed until the next restart.
+func freeable(verb string) error {
+	if l, err := rdma.Current(); err == nil && l.Has(verb) {
+		return nil
+	}
+	return fmt.Errorf("nothing is made that could not be given back: %w",
+		&rdma.ProviderError{Operation: verb, Failure: rdma.FailureSymbolUnavailable, Cause: rdma.ErrSymbolUnavailable})
 }
 
 // usable tells whether a stage may be called; a stage that failed in this run is

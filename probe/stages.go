@@ -80,6 +80,10 @@ func (s *session) allocPD() rdma.RDMAPD {
 		return 0
 	}
 	r := s.begin("pd.alloc", 0, nil)
+	if err := freeable("ibv_dealloc_pd"); err != nil {
+		r.fail("ibv_dealloc_pd", err)
+		return 0
+	}
 	pd, err := rdma.IbvAllocPd(s.ctx)
 	if err != nil {
 		r.fail("ibv_alloc_pd", err)
@@ -96,6 +100,10 @@ func (s *session) createCQ(channel rdma.RDMACompChannel) rdma.RDMACQ {
 		return 0
 	}
 	r := s.begin("cq.create", 0, map[string]any{"cqe": cqDepth})
+	if err := freeable("ibv_destroy_cq"); err != nil {
+		r.fail("ibv_destroy_cq", err)
+		return 0
+	}
 	cq, err := rdma.IbvCreateCq(s.ctx, cqDepth, 0, channel, 0)
 	if err != nil {
 		r.fail("ibv_create_cq", err)
@@ -110,6 +118,10 @@ func (s *session) createCQ(channel rdma.RDMACompChannel) rdma.RDMACQ {
 // region is on the teardown stack when it returns one.
 func (s *session) registerMR(id string, pd rdma.RDMAPD, size, access int) (rdma.RDMAMR, *rdma.Buffer) {
 	r := s.begin(id, 0, map[string]any{"memory": "mmap", "length": size, "access": accessNames(access)})
+	if err := freeable("ibv_dereg_mr"); err != nil {
+		r.fail("ibv_dereg_mr", err)
+		return 0, nil
+	}
 	buf, err := rdma.MapBuffer(size)
 	if err != nil {
 		r.unknown(reasonOfMapping(err), err.Error())
@@ -140,6 +152,10 @@ func (s *session) createQP(t qpType, pd rdma.RDMAPD, cq rdma.RDMACQ) rdma.RDMAQP
 	depth := s.depth()
 	asked := rdma.IbvQPCap{MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1}
 	r := s.begin(t.id("create"), 0, map[string]any{"requested": capMap(asked)})
+	if err := freeable("ibv_destroy_qp"); err != nil {
+		r.fail("ibv_destroy_qp", err)
+		return 0
+	}
 	init := &rdma.IbvQPInitAttr{SendCQ: cq, RecvCQ: cq, Cap: asked, SQSigAll: 1}
 	qp, err := t.create(pd, init)
 	s.made = init.QPType
@@ -151,9 +167,13 @@ func (s *session) createQP(t qpType, pd rdma.RDMAPD, cq rdma.RDMACQ) rdma.RDMAQP
 	r.o.Data = map[string]any{"granted": capMap(init.Cap), "qp_num": rdma.Ibv_qp_num(qp)}
 	// What the creation wrote back and what a query says can differ; both stay.
 	attr, queried := &rdma.IbvQPAttr{}, &rdma.IbvQPInitAttr{}
-	if _, err := rdma.IbvQueryQp(qp, attr, rdma.IBV_QP_STATE|rdma.IBV_QP_CAP, queried); err != nil {
+	_, err = rdma.IbvQueryQp(qp, attr, rdma.IBV_QP_STATE|rdma.IBV_QP_CAP, queried)
+	switch {
+	case errors.Is(err, rdma.ErrSymbolUnavailable):
+		r.o.Data["not_queried"] = "the library has no ibv_query_qp: granted is what ibv_create_qp wrote back"
+	case err != nil:
 		r.o.Data["query_error"] = err.Error()
-	} else {
+	default:
 		r.o.Data["queried"] = capMap(queried.Cap)
 		r.o.Data["state"] = rdma.QPStateName(attr.QPState)
 	}

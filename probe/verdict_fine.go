@@ -16,7 +16,8 @@ func (j *judgement) fine() []string {
 			all = append(all, text)
 		}
 	}
-	add(j.has("", "lib.load", rdma.CapabilityConfirmed) && j.has("", "lib.symbols", rdma.CapabilityConfirmed), "the verbs library loads and has what is needed")
+	missed := slices.ContainsFunc(j.d.Observations, func(o Observation) bool { return o.Reason == SymbolMissing })
+	add(!missed && j.has("", "lib.load", rdma.CapabilityConfirmed) && j.has("", "lib.symbols", rdma.CapabilityConfirmed), "the verbs library loads and has what is needed")
 	add(j.mac() && j.h.RDMACtl == "enabled" && !j.oldThunderbolt(), "rdma_ctl says enabled")
 	add(j.mac() && j.h.Thunderbolt != nil && j.h.Thunderbolt.Generation >= 5, "the controllers are Thunderbolt 5")
 	add(j.h.MemlockKiB != nil && *j.h.MemlockKiB == -1, "locked memory is unlimited")

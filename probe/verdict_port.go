@@ -153,7 +153,7 @@ func (j *judgement) gidWord(dev *Device, p *Port) (word, why, code string) {
 	case j.gidLevel(dev, p, id, rdma.CapabilityObservedZero):
 		return VerdictNotReady, "it has no " + what, ""
 	case !j.gidLevel(dev, p, id, rdma.CapabilityConfirmed):
-		return VerdictNotKnown, "its GID table is not known" + j.because(dev.Name, id), ""
+		return VerdictNotKnown, "its GID table is not known" + j.because(dev.Name, "gid.usable", id), ""
 	case g != nil && g.Index == 0:
 		const code = "gid_only_at_index_0"
 		return VerdictNotKnown, briefs[code], j.codeAbout(code, dev.Name, p.Num)
@@ -169,6 +169,9 @@ func (j *judgement) queuePairWord(dev *Device) (word, why string) {
 	for _, t := range []qpType{qpUC, qpRC} {
 		switch how, _ := j.queuePair(dev.Name, t); how {
 		case qpUsable:
+			if lack := j.lack(dev.Name, "mr.register", t.id("init")); lack != "" {
+				return VerdictNotKnown, "not all that a connection needs could be tried" + lack
+			}
 			return VerdictReady, ""
 		case qpRejected, qpRefused:
 			unusable = append(unusable, t.name())
@@ -187,6 +190,19 @@ func (j *judgement) queuePairWord(dev *Device) (word, why string) {
 	return VerdictNotKnown, "no queue pair was created" + j.because(dev.Name, "pd.alloc", "cq.create", "qp.uc.create", "qp.rc.create")
 }
 
+// lack names the function for want of which one of the ids is not known on a device;
+// "" for none.
+func (j judgement) lack(device string, ids ...string) string {
+	for _, id := range ids {
+		for _, o := range j.of(device, id) {
+			if o.Reason == SymbolMissing {
+				return lackText(printable(o.Call))
+			}
+		}
+	}
+	return ""
+}
+
 // because says why the rows of ids are unknown: the first that has a reason
 // other than that it was not asked for, else that one.
 func (j *judgement) because(device string, ids ...string) string {
@@ -195,6 +211,8 @@ func (j *judgement) because(device string, ids ...string) string {
 		for _, o := range j.of(device, id) {
 			switch {
 			case o.Level != rdma.CapabilityUnknown:
+			case o.Reason == SymbolMissing && o.Call != "":
+				return lackText(printable(o.Call))
 			case o.Reason == NotTried || o.Reason == Precondition:
 				text = cmp.Or(text, reasonWords[o.Reason])
 			default:

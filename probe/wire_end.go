@@ -79,6 +79,9 @@ func (s *session) newWireEnd(t qpType, qp rdma.RDMAQP, cq rdma.RDMACQ, pd rdma.R
 		return nil, err
 	}
 	e.data = buf.Bytes()
+	if err := freeable("ibv_dereg_mr"); err != nil {
+		return nil, err
+	}
 	mr, err := rdma.IbvRegMr(pd, buf.Addr(), uintptr(len(e.data)), s.dataAccess())
 	if err != nil {
 		return nil, err

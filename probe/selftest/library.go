@@ -65,9 +65,9 @@ func libraryChecks(lib *rdma.Library, named bool, err error) []Check {
 		switch {
 		case lib.Has(s):
 		case slices.Contains(required, s):
-			err = errors.New("not in the library, and the probes need it")
+			err = errors.New("not in the library, and devices cannot be listed without it")
 		default:
-			err = skipf("not in the library; the probes do without")
+			err = skipf("not in the library; what needs it stays unknown")
 		}
 		checks = append(checks, checkOf(symbolName(s), detail, err))
 	}
