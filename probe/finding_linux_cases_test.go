@@ -50,8 +50,8 @@ var linuxCases = []findingCase{
 	{"verbs_library_mismatch", "it lists a device, and lacks what makes a queue", linuxScene, func(s scene) {
 		s.lacks("ibv_create_cq")
 		s.fail("mlx5_0", "cq.create", SymbolMissing, 0)
-	}, is("verbs_library_mismatch", "error", "host")},
-	{"verbs_library_mismatch", "it lists devices all the same", linuxScene, func(s scene) { s.lacks("ibv_query_gid") }, is("verbs_library_mismatch", "warning", "host")},
+	}, nil},
+	{"verbs_library_mismatch", "it lists devices all the same", linuxScene, func(s scene) { s.lacks("ibv_free_device_list") }, is("verbs_library_mismatch", "warning", "host")},
 	{"verbs_library_mismatch", "no library", linuxScene, func(s scene) { s.noLibrary("unknown") }, is("verbs_library_mismatch", "error", "host")},
 	{"verbs_library_mismatch", "no file", linuxScene, func(s scene) { s.noLibrary("missing_file") }, is("verbs_library_missing", "error", "host")},
 	{"verbs_library_mismatch", "not asked", linuxScene, func(s scene) { s.fail("", "lib.symbols", NotTried, 0) }, nil},

@@ -178,7 +178,8 @@ func providerOfAnotherRelease(v *findingView) []findingHit {
 // need say nothing here: what needs them is not known, and the machine may well be fit.
 func libraryLacksFunctions(v *findingView) []findingHit {
 	rows := slices.DeleteFunc(v.of("", "lib.symbols"), func(o *Observation) bool {
-		return o.Level != rdma.CapabilityUnknown || o.Reason != SymbolMissing
+		needed := slices.ContainsFunc(rdma.RequiredSymbols(), func(name string) bool { return strings.Contains(o.Detail, name) })
+		return o.Level != rdma.CapabilityUnknown || o.Reason != SymbolMissing || !needed // earlier versions asked for more
 	})
 	if len(rows) == 0 {
 		return nil

@@ -87,11 +87,10 @@ var verdictCases = []struct {
 		s.uncreated("mlx5_1")
 	}, "RDMA is ready on none of 2 ports: the GID table is empty (mlx5_0), not known on 1", []string{"mlx5_0 not_ready", "mlx5_1 not_known"}},
 	{"a library without a function that a device needs", linuxScene, func(s scene) {
-		s.lacks("ibv_create_cq")
-		s.fail("mlx5_0", "cq.create", SymbolMissing, 0)
+		s.fail("mlx5_0", "cq.create", SymbolMissing, 0).Call = "ibv_create_cq"
 		s.fail("mlx5_0", "qp.uc.create", Precondition, 0)
 		s.fail("mlx5_0", "qp.rc.create", Precondition, 0)
-	}, "RDMA is not ready: the verbs library lacks functions", []string{"mlx5_0 not_ready"}},
+	}, "not known: mlx5_0: no queue pair was created: the library has no ibv_create_cq", []string{"mlx5_0 not_known"}},
 	{"an old macOS", macScene, func(s scene) { s.host().OSVersion = "26.1"; s.noLibrary("missing_file"); s.d.Devices = nil }, "cannot work on this Mac: macOS 26.1, RDMA came with 26.2", nil},
 	{"disabled", macScene, func(s scene) { s.bare(); s.host().RDMACtl = "disabled" }, "RDMA is not ready: RDMA is disabled on this Mac", nil},
 	{"in the bridge, and so without a GID", macScene, func(s scene) {
