@@ -9,16 +9,23 @@
 // # What an error means
 //
 // Every failure at the boundary is a *ProviderError. Its Failure says what
-// happened: the provider was never reached (symbol_unavailable, nil_input), it
-// returned NULL (nil_provider_result), an address at which nothing can lie
-// (invalid_provider_result), a negative number
-// (negative_provider_return), or a positive one (provider_status). Errno is set
+// happened: the provider was never reached (symbol_unavailable, nil_input,
+// short_buffer), it returned NULL (nil_provider_result), an address at which nothing can
+// lie or a list without an end (invalid_provider_result), a negative number
+// (negative_provider_return), or a positive one (provider_status). The int beside an
+// error is what the provider returned, 0 where it was not called. Errno is set
 // only where the call reported one; a NULL with errno left alone stays without.
 // Numbers are those of the platform the library speaks for, Library.Platform:
 // 102 is EOPNOTSUPP from a Mac and ENETRESET from Linux.
 //
 // A nil handle or pointer never reaches C, since C would fault on it where no Go
 // recover can help. A handle that is not nil is trusted, as C trusts it.
+//
+// # One at a time
+//
+// Control verbs of a Mac's library do not overlap in a process: public reports say
+// that overlapping calls wedge Apple's provider. The data path (post, poll, notify,
+// events) is not held up. A control verb that never returns holds the others for good.
 //
 // # Memory
 //
