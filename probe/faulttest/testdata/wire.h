@@ -8,7 +8,9 @@
 // Every send completes with success. A queue pair has a socket and a thread that
 // puts what comes into the receives that are posted, in order; a remote write goes to
 // its address. WIRE_DROP=n loses the first n messages of a queue pair.
+#include <stddef.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 
 enum { WIRE_SEND, WIRE_WRITE };
