@@ -60,9 +60,9 @@ func (s *session) askTarget(r *row, c *connection, size int, seq uint64) {
 		r.unknown(Interrupted, err.Error())
 	case err != nil:
 		r.unknown(Unproven, "the write completed, and the other end did not say what its memory has: "+err.Error())
-	case got.Verified > 0 && missing != "":
+	case got.Mismatch == "" && got.Verified > 0 && missing != "":
 		r.unknown(Unproven, "the write completed, and "+missing)
-	case got.Verified > 0:
+	case got.Mismatch == "" && got.Verified > 0:
 		r.set("delivered", true)
 		r.o.Value, r.o.Level = size, rdma.CapabilityConfirmed
 		r.send()
