@@ -84,6 +84,24 @@ var dataCases = []findingCase{
 	{"data_transfer_failed", "nobody asked", linuxScene, func(s scene) {}, nil},
 }
 
+// A gate opens on the proof of the end that received. One of rdma-core's tools gives
+// none, and the finding says so.
+func TestRequireNeedsBothEnds(t *testing.T) {
+	for handshake, met := range map[string]bool{"": true, remoteOwn: true, remoteStock: false} {
+		s := linuxScene()
+		s.confirm("mlx5_0", "pingpong.rc")
+		o := s.row("mlx5_0", "pingpong.rc")
+		o.Run, o.Params = s.d.Run.ID, map[string]any{"handshake": handshake}
+		if got := len(unmet([]string{"pingpong.rc"}, []string{"mlx5_0"}, s.d)) == 0; got != met {
+			t.Errorf("%q: met %v", handshake, got)
+		}
+		text, _ := newFindingView(s.d, *s.c).levelOf("mlx5_0", "pingpong.rc")
+		if says := strings.Contains(text, "not at the other end"); says == met {
+			t.Errorf("%q: %s", handshake, text)
+		}
+	}
+}
+
 // A message that failed for a reason that only the provider can be asked about is
 // never passed over: whatever the row says, there is a finding.
 func TestEveryFailedMessageHasAFinding(t *testing.T) {

@@ -345,6 +345,8 @@ func (v *findingView) levelOf(device, what string) (string, []*Observation) {
 		text += " (" + string(best.Reason) + ")"
 	case best.Errno != nil:
 		text += " (" + printable(best.Errno.Name) + ")"
+	case best.Level == rdma.CapabilityConfirmed && oneSided(best):
+		text += " by a round trip that was checked here and not at the other end: --require needs `rdmaprobe serve` there"
 	}
 	return text, rows
 }

@@ -95,7 +95,7 @@ func (p *pingpong) summary() map[string]any {
 		d["repeated"] = p.repeated
 	}
 	if p.stock() && p.verified > 0 {
-		d["validated"] = "every byte of what came back: the tool receives into the buffer that it sends from"
+		d["validated"] = "the round trip, here: every byte of what came back. Not the other end: the tool says nothing of what it received, and a wire that gives messages back to their sender looks the same"
 	}
 	if r := p.results; r != nil && p.c.sim == nil {
 		d["peer_received"], d["peer_verified"] = r.Received, r.Verified // warm-up included

@@ -112,12 +112,18 @@ func unmet(require, named []string, d *Document) map[string][]string {
 	return missing
 }
 
+// oneSided tells whether a row is of messages to one of rdma-core's tools, which says
+// nothing of what it received: this end has checked the round trip, and nobody the
+// other one.
+func oneSided(o *Observation) bool { return dataText(o.Params, "handshake") == remoteStock }
+
 // confirmedOn are the devices, "" for the host, on which this run's rows confirm one
-// of ids.
+// of ids, with the proof of the end that received where they are about messages.
 func confirmedOn(d *Document, ids []string) map[string]bool {
 	on := map[string]bool{}
 	for i := range d.Observations {
-		if o := &d.Observations[i]; o.Run == d.Run.ID && o.Level == rdma.CapabilityConfirmed && slices.Contains(ids, o.ID) {
+		o := &d.Observations[i]
+		if o.Run == d.Run.ID && o.Level == rdma.CapabilityConfirmed && !oneSided(o) && slices.Contains(ids, o.ID) {
 			on[o.Device] = true
 		}
 	}

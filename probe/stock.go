@@ -37,7 +37,7 @@ func (s *session) echoStock(c *connection, id string) {
 	case verified == 0:
 		r.unknown(Precondition, "needs two messages or more (--iters): one arrived, and its bytes are the tool's own, so that nothing came that this end could check")
 	default:
-		r.set("validated", "every message but the first, against what was sent before it")
+		r.set("validated", "the round trip, here: every message but the first, against what was sent before it. Not the other end: the tool says nothing of what it received")
 		r.o.Level, r.o.Call, r.o.Value = rdma.CapabilityConfirmed, "ibv_poll_cq", verified
 		r.send()
 	}
