@@ -31,10 +31,36 @@ func (a *app) write(d *probe.Document, command string) error {
 	if a.told != nil && a.rendering().Row != nil {
 		return a.told.finish(a.out, d)
 	}
-	if err := a.rendering().Render(a.out, d, a.renderOptions(command)); err != nil {
+	if err := a.rendering().Render(a.sized(), d, a.renderOptions(command)); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
+}
+
+// sized is where a document goes that report shall be able to read.
+func (a *app) sized() io.Writer {
+	if a.format != "json" && a.format != "jsonl" {
+		return a.out
+	}
+	return &sizedOut{out: a.out, most: report.MaxDocument, tell: a.complain}
+}
+
+// sizedOut tells of a document that report will not read, before it writes what goes
+// beyond that.
+type sizedOut struct {
+	out     io.Writer
+	written int
+	most    int
+	tell    func(error)
+}
+
+func (s *sizedOut) Write(b []byte) (int, error) {
+	if s.written <= s.most && s.written+len(b) > s.most {
+		s.tell(fmt.Errorf("this document is larger than the %d MiB that rdmaprobe report reads of one: name some devices at a time with -d, or report from the ledger", s.most>>20))
+	}
+	n, err := s.out.Write(b)
+	s.written += n
+	return n, err
 }
 
 // renderOptions are those of the command's output.

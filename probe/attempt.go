@@ -28,8 +28,9 @@ type attempt struct {
 	open    bool           // the child began last's row, and has not finished it
 	which   func(*attempt) // answers a child that asks what to read; nil once it has, or where none asks
 	result  guard.Result
-	starved bool   // broken for want of descriptors, threads or memory
-	broken  string // why it says nothing about the provider: it was not started, or our own code failed
+	starved bool     // broken for want of descriptors, threads or memory
+	met     []string // limits that its messages met
+	broken  string   // why it says nothing about the provider: it was not started, or our own code failed
 }
 
 // try runs one child. Its error is our own failure: the child could not be
@@ -43,6 +44,7 @@ func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock)
 	}
 	spec.Renews = a.renews
 	a.result, err = guard.Run(ctx, spec, a.take)
+	a.tellMet()
 	r.learn(a.devices)
 	a.disown()
 	if a.result.Stopped {
@@ -92,7 +94,11 @@ func (a *attempt) take(m guard.Message) {
 		}
 	case msgObservation:
 		var o Observation
-		if json.Unmarshal(m.Body, &o) == nil && Sound(o) && len(a.rows) < maxRows {
+		switch {
+		case json.Unmarshal(m.Body, &o) != nil || !Sound(o):
+		case len(a.rows) >= maxRows:
+			a.meets(limitRows)
+		default:
 			a.rows = append(a.rows, o)
 			a.open = a.open && (o.ID != a.last.ID || o.Device != a.last.Device || o.Port != a.last.Port)
 		}
@@ -105,7 +111,11 @@ func (a *attempt) take(m guard.Message) {
 		}
 	case msgDevice:
 		var d Device
-		if json.Unmarshal(m.Body, &d) == nil && len(a.devices) < maxRows {
+		switch {
+		case json.Unmarshal(m.Body, &d) != nil:
+		case len(a.devices) >= maxRows:
+			a.meets(limitRows)
+		default:
 			a.devices = append(a.devices, d)
 		}
 	case msgChanged:
@@ -114,7 +124,12 @@ func (a *attempt) take(m guard.Message) {
 			a.changed = append(a.changed, e)
 		}
 	case msgListed:
-		_ = json.Unmarshal(m.Body, &a.listed)
+		var l listedDevice
+		if json.Unmarshal(m.Body, &l) == nil && len(a.listed) < rdma.MaxDevices { // it lists no more
+			a.listed = append(a.listed, l)
+		}
+	case msgCut:
+		a.meets(limitMessage)
 	case msgLibrary:
 		var l Library
 		if json.Unmarshal(m.Body, &l) == nil {
@@ -123,9 +138,12 @@ func (a *attempt) take(m guard.Message) {
 	}
 }
 
-// maxRows bounds what one child may send: a listing of many devices with many
-// ports stays far below it.
-const maxRows = 100000
+// maxRows bounds what one child may send. One that reads devices ends while it has room
+// for rowsOfDevice more, and another goes on.
+const (
+	maxRows      = 100_000
+	rowsOfDevice = 5*maxPorts + 100
+)
 
 // child is how the rows tell of their process, nil when there was none.
 func (a *attempt) child() *Child {

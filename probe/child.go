@@ -149,5 +149,5 @@ func (s *session) fault(kind string) {
 	if kind == "hang_term" {
 		s.child.IgnoreTerm()
 	}
-	_ = s.child.Send(msgFault, kind)
+	s.say(msgFault, kind)
 }

@@ -17,7 +17,7 @@ var ExitCodes = []struct {
 	Means string
 }{
 	{ExitOK, "it ran; a rejected capability is an answer, and warnings never fail"},
-	{ExitFinding, "doctor or probe: a finding of severity error, or a --require that this run did not confirm; report: what --fail-on names; selftest: a failed check; profiles import: another answer than the recorded one"},
+	{ExitFinding, "doctor or probe: a finding of severity error, or a --require that this run did not confirm; devices: a limit that left something out; report: what --fail-on names; selftest: a failed check; profiles import: another answer than the recorded one"},
 	{ExitUsage, "usage: a wrong flag or value, an unknown profile, or an input file that cannot be understood"},
 	{ExitNothing, "nothing was probed: no library, no listed device, none of the named ones, or the guard refused all (each device is busy, or closed by an earlier event)"},
 	{ExitContained, "a child crashed, hung or got stuck and was contained; the document is complete"},

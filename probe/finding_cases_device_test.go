@@ -256,6 +256,15 @@ var runCases = []findingCase{
 		s.fail("mlx5_0", "mr.register", Interrupted, 0).Data = map[string]any{"intent": map[string]any{"probe": "mr", "at": "2026-11-01T08:00:00Z", "run": "earlier"}}
 	}, is("probe_interrupted", "warning", "mlx5_0")},
 	{"probe_interrupted", "refused because of it", linuxScene, func(s scene) { s.refuse("mlx5_0", "interrupted", "", "mr.register") }, is("probe_interrupted", "warning", "mlx5_0")},
+	{codeLimitMet, "a row tells of one", linuxScene, func(s scene) {
+		s.row("mlx5_0", "gid.usable").Data = map[string]any{"limit": "gid_slots", "limit_found": 20000}
+	}, is(codeLimitMet, "error", "mlx5_0")},
+	{codeLimitMet, "of the list of devices", linuxScene, func(s scene) {
+		s.row("", "dev.enumerate").Data = map[string]any{"limit": "devices", "limit_found": 5000}
+	}, is(codeLimitMet, "error", "host")},
+	{codeLimitMet, "another kind of data", linuxScene, func(s scene) {
+		s.row("mlx5_0", "gid.usable").Data = map[string]any{"entries": 256}
+	}, nil},
 	{"probe_interrupted", "this run was", linuxScene, func(s scene) { s.fail("mlx5_0", "mr.register", Interrupted, 0) }, nil},
 }
 

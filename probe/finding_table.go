@@ -91,4 +91,5 @@ var findingRules = []findingRule{
 	{"required_capability_not_confirmed", SeverityError, scopeDevice, requiredCapabilityNotConfirmed, checkProbe},
 	{"device_busy", SeverityWarning, scopeDevice, deviceBusy, checkProbe},
 	{"probe_interrupted", SeverityWarning, scopeDevice, probeInterrupted, checkProbe},
+	{codeLimitMet, SeverityError, scopeDevice, limitMet, checkDevices},
 }

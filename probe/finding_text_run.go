@@ -134,4 +134,13 @@ var runPages = []findingPage{
 		verify:    "The probe has a row of its own.",
 		sources:   []string{srcRdmaperf, "https://github.com/ml-explore/mlx/issues/3910"},
 	},
+	{
+		code: codeLimitMet,
+		meaning: "The provider claims more than rdmaprobe takes of it: devices of a list, slots of a GID table, GIDs of a port, rows of one child or bytes of one message. " +
+			"The message says which, how much there was and how much was taken. What is shown is what was seen, and it is not all.",
+		concluded: "From the row of what was cut, whose data name the limit. No verdict is `ready` beside it, and the status is 1: what was left out may be what matters.",
+		do:        "Name the devices that matter with `-d`, and a GID with `--gid-index`. A provider that really has as much is worth a report: `rdmaprobe report --redact`.",
+		verify:    "`rdmaprobe devices` has no such finding.",
+		sources:   []string{srcRdmaperf},
+	},
 }

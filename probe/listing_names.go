@@ -67,7 +67,7 @@ func listingNotes(data map[string]any) (notes []string) {
 	claimed, ok := dataInt(data, "claimed")
 	read, _ := dataInt(data, "read")
 	switch {
-	case !ok:
+	case !ok || claimed > read && read >= rdma.MaxDevices: // a limit was met, which is told
 	case claimed == 0:
 		notes = append(notes, fmt.Sprintf("the library does not count its devices, and its list has %d: the list was believed", read))
 	default:

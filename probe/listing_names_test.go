@@ -45,6 +45,7 @@ func TestListingNotes(t *testing.T) {
 			"left out: 2 listed devices with the name of another: a, b",
 		}},
 		{map[string]any{"claimed": 0, "read": 3}, []string{"the library does not count its devices, and its list has 3: the list was believed"}},
+		{map[string]any{"claimed": 9000, "read": rdma.MaxDevices}, nil},
 		{map[string]any{"claimed": -1, "read": 3}, []string{"the library counts -1 devices, but its list ends after 3: the list was believed"}},
 	} {
 		if got := listingNotes(tt.data); !slices.Equal(got, tt.want) {

@@ -25,15 +25,16 @@ func (s *session) list(load func() (*rdma.Library, error)) (*rdma.DeviceList, []
 		return nil, nil
 	}
 	devices, left := named(l.Devices())
-	listed := make([]listedDevice, len(devices))
-	for i, d := range devices {
-		listed[i] = describeListed(d)
+	for _, d := range devices {
+		s.say(msgListed, describeListed(d))
 	}
-	_ = s.child.Send(msgListed, listed)
 	left.tell(r)
 	if claimed, read := l.Counts(); claimed != read {
 		r.set("claimed", claimed)
 		r.set("read", read)
+		if claimed > read && read == rdma.MaxDevices {
+			r.met(limitDevices, int64(claimed))
+		}
 	}
 	if bad := l.Invalid(); len(bad) > 0 {
 		r.set("invalid", len(bad))
@@ -65,7 +66,7 @@ func (s *session) load(load func() (*rdma.Library, error)) (*rdma.Library, bool)
 	lib, err := load()
 	if err != nil {
 		l := Library{Asked: s.asked(), Error: err.Error(), Symbols: map[string]bool{}}
-		_ = s.child.Send(msgLibrary, l)
+		s.say(msgLibrary, l)
 		var le *rdma.LoadError
 		if errors.As(err, &le) {
 			r.o.Data = map[string]any{"class": string(le.Class)}
@@ -75,7 +76,7 @@ func (s *session) load(load func() (*rdma.Library, error)) (*rdma.Library, bool)
 		return nil, false
 	}
 	s.use(lib)
-	_ = s.child.Send(msgLibrary, Library{Asked: s.asked(), Path: lib.Path(), ID: lib.ID(), Loaded: true, Symbols: lib.Symbols()})
+	s.say(msgLibrary, Library{Asked: s.asked(), Path: lib.Path(), ID: lib.ID(), Loaded: true, Symbols: lib.Symbols()})
 	r.confirmed(loading, nonNull, nil)
 	return lib, true
 }
@@ -127,7 +128,7 @@ func (s *session) askWhich(listed int) bool {
 	if listed == 0 {
 		return true
 	}
-	_ = s.child.Send(msgWhich, nil)
+	s.say(msgWhich, nil)
 	_, _ = json.Marshal(Device{}) // while the parent locks them: what encodes a device is made once
 	b, err := io.ReadAll(answer)
 	if err != nil || len(b) == 0 || json.Unmarshal(b, s.req) != nil {
@@ -138,11 +139,12 @@ func (s *session) askWhich(listed int) bool {
 
 // streamDevices reads the devices that are asked for, one after the other, each with
 // a deadline of its own. When the process dies in one, the parent starts another that
-// goes on after it; so it does when a deadline has passed, unless this child has read
+// goes on after it; so it does when this one has sent as many rows as the parent takes
+// of one child, and when a deadline has passed, unless this child has read
 // nothing and was started for just that.
 func (s *session) streamDevices(devices []rdma.Device, listed bool) {
 	for i, name := range s.req.Devices {
-		if !s.lap() && (i > 0 || listed) {
+		if i > 0 && s.sent > maxRows-rowsOfDevice || !s.lap() && (i > 0 || listed) {
 			return
 		}
 		s.device, s.ctx, s.noAttr, s.guid, s.slowest = name, 0, "", "", 0
@@ -155,7 +157,7 @@ func (s *session) streamDevices(devices []rdma.Device, listed bool) {
 		if why, _ := s.ended(); why == Interrupted { // by whoever asked for it: that is not the device's end
 			return
 		}
-		_ = s.child.Send(msgRead, name)
+		s.say(msgRead, name)
 	}
 	s.lap()
 }
@@ -165,7 +167,7 @@ func (s *session) lap() bool {
 	if !s.child.Renew() {
 		return false
 	}
-	_ = s.child.Send(msgLap, nil)
+	s.say(msgLap, nil)
 	return true
 }
 
@@ -197,5 +199,5 @@ func (s *session) readDevice(addresses []string) {
 func (s *session) tell(d *Device, ports ...Port) {
 	part := *d
 	part.Ports = ports
-	_ = s.child.Send(msgDevice, part)
+	s.say(msgDevice, part)
 }

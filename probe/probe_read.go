@@ -13,7 +13,7 @@ import (
 
 // Bounds on what a provider may claim to have.
 const (
-	maxPorts = 32
+	maxPorts = 255   // all that a port's number can tell
 	maxGIDs  = 16384 // slots that are read
 	maxKept  = 4096  // slots that a document shows: a message to the parent has an end
 )
@@ -62,8 +62,8 @@ func (s *session) queryDevice(d *Device) int {
 	}
 	d.Attr = deviceAttr(&a)
 	d.NodeGUID = guidText(hostGUID(a.NodeGUID))
-	s.guid = cmp.Or(s.guid, d.NodeGUID)      // the first one is what the end is compared with
-	return min(int(a.PhysPortCnt), maxPorts) // the attributes show how many it claims
+	s.guid = cmp.Or(s.guid, d.NodeGUID) // the first one is what the end is compared with
+	return int(a.PhysPortCnt)
 }
 
 // queryPort reads one port, several times when that was asked for.
@@ -183,11 +183,14 @@ func (s *session) queryGIDs(p *Port, addresses []string) {
 		p.GIDs = []GID{} // read, and empty
 	}
 	r.set("entries", t.entries)
-	if int64(p.Attr.GIDTblLen) > t.entries {
-		r.set("claimed", p.Attr.GIDTblLen)
-	}
 	if t.usable > len(p.GIDs) {
 		r.set("kept", len(p.GIDs))
+		r.met(limitGIDs, int64(t.usable))
+	}
+	cut := int64(p.Attr.GIDTblLen) > t.entries
+	if cut {
+		r.set("claimed", p.Attr.GIDTblLen)
+		r.met(limitGIDSlots, int64(p.Attr.GIDTblLen))
 	}
 	if g, why, ok := chooseGID(p.LinkLayer, p.GIDs, addresses); ok {
 		r.set("index", g.Index)
@@ -197,13 +200,35 @@ func (s *session) queryGIDs(p *Port, addresses []string) {
 		r.set("unread", t.unread)
 		r.set("unread_error", t.err.Error())
 	}
-	r.counted("ibv_query_gid", uint64(t.usable))
+	countGIDs(r, t.usable, cut)
 	r = s.begin("gid.ipv4_mapped", p.Num, nil)
 	if t.mapped == 0 && t.unread > 0 { // there may be one in what could not be read
 		r.fail("ibv_query_gid", t.err)
 		return
 	}
-	r.counted("ibv_query_gid", uint64(t.mapped))
+	countGIDs(r, t.mapped, cut)
+}
+
+// gidCount is the level of a count. None in a table that was not read to its end is no
+// zero: there may be one behind.
+func gidCount(n int, cut bool) rdma.Capability {
+	switch {
+	case n > 0:
+		return rdma.CapabilityConfirmed
+	case cut:
+		return rdma.CapabilityUnknown
+	}
+	return rdma.CapabilityObservedZero
+}
+
+// countGIDs finishes a row with a count.
+func countGIDs(r *row, n int, cut bool) {
+	if gidCount(n, cut) == rdma.CapabilityUnknown {
+		r.o.Call = "ibv_query_gid"
+		r.unknown(Interrupted, fmt.Sprintf("none among the first %d entries, and no more are read", maxGIDs))
+		return
+	}
+	r.counted("ibv_query_gid", uint64(n))
 }
 
 // gidTable is what a scan of a port's GID table found.

@@ -78,6 +78,9 @@ func (r *recorder) observe(o Observation) {
 	}
 	at := rowName{o.Device, o.ID}
 	r.seen[at] = r.seen[at] || o.Level == rdma.CapabilityConfirmed
+	if n := limitNote(&o); n != "" && !slices.Contains(r.doc.Notes, n) {
+		r.doc.Notes = append(r.doc.Notes, n)
+	}
 	if r.tell != nil && o.Seq > 0 {
 		r.tell(o)
 	}

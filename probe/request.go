@@ -44,7 +44,8 @@ const (
 // Types of the messages that a child sends.
 const (
 	msgLibrary     = "library"     // Library
-	msgListed      = "listed"      // []listedDevice
+	msgListed      = "listed"      // listedDevice, one after the other
+	msgCut         = "cut"         // the type of a message that was too long to be sent
 	msgDevice      = "device"      // Device, as far as it is known
 	msgLap         = "lap"         // a device comes next, or what follows the last: the deadline starts anew
 	msgRead        = "read"        // a device's name: the child is done with it

@@ -202,9 +202,9 @@ func (r *run) finish(command string) (*Document, error) {
 	r.exit.contained = r.exit.contained || slices.ContainsFunc(r.doc.Observations, func(o Observation) bool {
 		return o.Run == r.doc.Run.ID && o.Child.contained()
 	})
-	if command == "probe" || command == "doctor" {
-		r.exit.finding = slices.ContainsFunc(r.doc.Findings, func(f Finding) bool { return f.Severity == SeverityError })
-	}
+	r.exit.finding = slices.ContainsFunc(r.doc.Findings, func(f Finding) bool {
+		return f.Severity == SeverityError && (command == "probe" || command == "doctor") || f.Code == codeLimitMet && command != "serve"
+	})
 	if r.err != nil {
 		r.fail(r.err)
 		r.note(count(r.lost, "row") + " of this run could not be kept in the ledger")

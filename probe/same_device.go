@@ -126,7 +126,7 @@ func (s *session) stillSame() {
 		return // it has gone: it is not another one
 	}
 	if now := guidText(hostGUID(a.NodeGUID)); now != s.guid {
-		_ = s.child.Send(msgChanged, &lostDevice{Event: identityChanged, Device: s.device, What: "node GUID", Was: s.guid, Is: now})
+		s.say(msgChanged, &lostDevice{Event: identityChanged, Device: s.device, What: "node GUID", Was: s.guid, Is: now})
 	}
 }
 

@@ -34,6 +34,7 @@ type session struct {
 	made    int32  // the verbs number of the type of queue pair that was made
 	last    callMessage
 	slowest time.Duration   // of the queries of a port
+	sent    int             // rows
 	failed  map[string]bool // stages that did not succeed in this run
 	refused bool            // the last failure was about the arguments, not about a lack
 	lacks   string          // the verb that something failed for, since the library does not have it
@@ -74,8 +75,18 @@ func (s *session) announce(verb string) {
 		return
 	}
 	s.last = m
-	// The pipe's end is the parent's end; the lifeline tells that.
-	_ = s.child.Send(msgCall, m)
+	s.say(msgCall, m)
+}
+
+// say sends a message. One that is too long is told of instead. The pipe's other end is the
+// parent: where that is gone the lifeline tells.
+func (s *session) say(typ string, body any) {
+	if typ == msgObservation {
+		s.sent++
+	}
+	if err := s.child.Send(typ, body); errors.Is(err, guard.ErrTooLong) {
+		_ = s.child.Send(msgCut, typ)
+	}
 }
 
 // send finishes a row.
@@ -87,7 +98,7 @@ func (r *row) send() {
 	if r.o.failed() {
 		r.s.failed[r.o.ID] = true
 	}
-	_ = r.s.child.Send(msgObservation, r.o)
+	r.s.say(msgObservation, r.o)
 }
 
 // confirmed finishes a row whose call succeeded.
@@ -139,7 +150,7 @@ func (s *session) skip(reason Reason, detail string, port int, ids ...string) {
 		if reason == Precondition && s.lost != nil {
 			o.Data = s.lost.data()
 		}
-		_ = s.child.Send(msgObservation, o)
+		s.say(msgObservation, o)
 	}
 }
 

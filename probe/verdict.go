@@ -50,7 +50,7 @@ var impossibleCodes = []string{"thunderbolt_generation_unsupported", "os_too_old
 var blockingWarnings = []string{"mac_studio_port_en2", "uverbs_node_missing", "device_without_provider"}
 
 // awayFromPorts are errors that say nothing about a port of this machine.
-var awayFromPorts = []string{"control_channel_blocked_local_network", "required_capability_not_confirmed", "no_rdma_device"}
+var awayFromPorts = []string{"control_channel_blocked_local_network", "required_capability_not_confirmed", "no_rdma_device", codeLimitMet}
 
 // VerdictOf concludes from a document with its findings. A port is ready when it
 // is ACTIVE, has a GID where it is addressed by one, a UC or RC queue pair was
@@ -109,6 +109,9 @@ func (j *judgement) findingsOn(scopes ...string) []int {
 func (j *judgement) conclude(v *Verdict) (word, text string) {
 	if f := j.impossible(); f != nil {
 		return VerdictImpossible, "cannot work on this " + j.machine() + ": " + j.brief(*f)
+	}
+	if i := slices.IndexFunc(j.d.Findings, func(f Finding) bool { return f.Code == codeLimitMet }); i >= 0 {
+		return VerdictNotKnown, fmt.Sprintf("not known: %s; of what was seen RDMA is ready on %d of %s", j.brief(j.d.Findings[i]), v.Ready, count(len(v.Ports), "port"))
 	}
 	cause := j.mainCause(v)
 	switch n := len(v.Ports); {

@@ -79,6 +79,7 @@ var briefs = map[string]string{
 	"required_capability_not_confirmed":     "a required capability is not confirmed",
 	"device_busy":                           "another rdmaprobe holds the device",
 	"probe_interrupted":                     "an earlier probe has no outcome",
+	codeLimitMet:                            "a limit of rdmaprobe was met, and the rest was left out",
 }
 
 // Briefs gives what a finding of a document says in a few words; "" when there is

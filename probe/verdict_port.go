@@ -77,6 +77,9 @@ func (j *judgement) word(dev *Device, p *Port, iface string) (word, why, code st
 		return word, why, code
 	}
 	word, why = j.queuePairWord(dev)
+	if code := j.codeAbout(codeLimitMet, dev.Name, p.Num); word == VerdictReady && code != "" { // what was left out may speak against it
+		return VerdictNotKnown, briefs[code], code
+	}
 	return word, why, ""
 }
 

@@ -95,7 +95,7 @@ var (
 		select {}
 	})
 	_ = child("too large", func(c *Child) {
-		err := c.Send("observation", strings.Repeat("x", maxLine))
+		err := c.Send("observation", strings.Repeat("x", MaxMessage))
 		must(c.Done(err != nil))
 	})
 )
@@ -250,7 +250,7 @@ var (
 		rawMessages(forged)
 		rawMessages([]byte(`{"type":"done","body":"forged"}` + "\n"))
 		rawMessages([]byte(`{"nonce":"` + c.nonce + `","type":"observation","bo` + "\n")) // torn
-		rawMessages(bytes.Repeat([]byte("x"), 3*maxLine))
+		rawMessages(bytes.Repeat([]byte("x"), 3*MaxMessage))
 		must(c.Send("observation", 2))
 		rawMessages([]byte("no newline"))
 		must(c.Done("real"))

@@ -356,7 +356,7 @@ func TestFloodOnStdout(t *testing.T) {
 func TestForeignTextOnMessageChannel(t *testing.T) {
 	res, got := runChild(t, patient.as("foreign messages"))
 	want := []string{"observation 1", "observation 2", `done "real"`}
-	if res.Outcome != Completed || !slices.Equal(got, want) || res.Foreign <= 3*maxLine {
+	if res.Outcome != Completed || !slices.Equal(got, want) || res.Foreign <= 3*MaxMessage {
 		t.Errorf("%s %q, %d foreign bytes", res.Outcome, got, res.Foreign)
 	}
 }

@@ -19,8 +19,11 @@ import (
 // parent. The executable may be replaced while a run is going on.
 const wireVersion = 4
 
-// maxLine is the longest message line, in bytes.
-const maxLine = 1 << 20
+// MaxMessage is the longest line of a message, in bytes.
+const MaxMessage = 1 << 20
+
+// ErrTooLong is the error of a message that is longer.
+var ErrTooLong = errors.New("the message is too long")
 
 // readSize is how much is read of a child's channels at once. Most children send
 // little: a larger buffer would only be memory to clear.
@@ -111,8 +114,8 @@ func encodeMessage(nonce, typ string, body any) ([]byte, error) {
 		return nil, fmt.Errorf("encode %s message: %w", typ, err)
 	}
 	line := "\n" + prefix(nonce) + `"type":` + strconv.Quote(typ) + `,"body":` + string(raw) + "}\n"
-	if len(line) > maxLine {
-		return nil, fmt.Errorf("%s message of %d bytes exceeds %d", typ, len(line), maxLine)
+	if len(line) > MaxMessage {
+		return nil, fmt.Errorf("%w: %s of %d bytes exceeds %d", ErrTooLong, typ, len(line), MaxMessage)
 	}
 	return []byte(line), nil
 }
@@ -125,7 +128,7 @@ func readMessages(r io.Reader, nonce string, on func(Message) bool) (foreign int
 	var line []byte
 	for {
 		part, err := br.ReadSlice('\n')
-		if keep := min(len(part), maxLine-len(line)); keep < len(part) {
+		if keep := min(len(part), MaxMessage-len(line)); keep < len(part) {
 			foreign += int64(len(part) - keep)
 			part = part[:keep]
 		}

@@ -62,7 +62,7 @@ func TestReadMessages(t *testing.T) {
 		}
 		return string(b)
 	}
-	large := strings.Repeat("y", maxLine-200)
+	large := strings.Repeat("y", MaxMessage-200)
 	for name, tc := range map[string]struct {
 		in      string
 		want    []string
@@ -77,8 +77,8 @@ func TestReadMessages(t *testing.T) {
 		"torn":                {message("n", "a", 1)[:20] + message("n", "b", 1), []string{"b 1"}, 20},
 		"empty type":          {"{\"nonce\":\"n\",\"type\":\"\",\"body\":1}\n", nil, 33},
 		"large":               {message("n", "a", large), []string{`a "` + large + `"`}, 0},
-		"too long":            {prefix("n") + `"type":"a","body":"` + strings.Repeat("z", 2*maxLine) + "\"}\n" + message("n", "b", 1), []string{"b 1"}, 2*maxLine + 35},
-		"long without a line": {strings.Repeat("z", 5*maxLine), nil, 5 * maxLine},
+		"too long":            {prefix("n") + `"type":"a","body":"` + strings.Repeat("z", 2*MaxMessage) + "\"}\n" + message("n", "b", 1), []string{"b 1"}, 2*MaxMessage + 35},
+		"long without a line": {strings.Repeat("z", 5*MaxMessage), nil, 5 * MaxMessage},
 	} {
 		for _, r := range []io.Reader{strings.NewReader(tc.in), iotest.HalfReader(strings.NewReader(tc.in))} {
 			got, foreign := read(r, "n")
@@ -99,7 +99,7 @@ func TestReadMessagesStops(t *testing.T) {
 }
 
 func TestEncodeMessageErrors(t *testing.T) {
-	for name, body := range map[string]any{"not JSON": func() {}, "too large": strings.Repeat("x", maxLine)} {
+	for name, body := range map[string]any{"not JSON": func() {}, "too large": strings.Repeat("x", MaxMessage)} {
 		if _, err := encodeMessage("n", "a", body); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -118,7 +118,7 @@ func FuzzReadMessages(f *testing.F) {
 		}
 		// A message behind anything is still found.
 		got, _ := read(io.MultiReader(bytes.NewReader(in), bytes.NewReader(b)), "n")
-		if len(in) < maxLine && (len(got) == 0 || got[len(got)-1] != "a 1") {
+		if len(in) < MaxMessage && (len(got) == 0 || got[len(got)-1] != "a 1") {
 			t.Fatalf("lost behind %q", in)
 		}
 	})
