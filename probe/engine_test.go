@@ -385,7 +385,7 @@ func TestUsageErrors(t *testing.T) {
 		"timeout":   func(o *Options) { o.Timeout = -1 },
 		"size":      func(o *Options) { o.Sizes = []int{0} },
 		"mr size":   func(o *Options) { o.MRSize = -1 },
-		"port":      func(o *Options) { o.Port = 255 },
+		"port":      func(o *Options) { o.Port = 256 },
 		"gid index": func(o *Options) { i := -1; o.GIDIndex = &i },
 		"profile":   func(o *Options) { o.Provider.Profile = []byte(`{"profile": 99}`) },
 		"letter":    func(o *Options) { o.Store = home },
