@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rdmaprobe/rdma"
 )
 
 // Devices that cannot be told apart are left out, and so are nameless ones.
