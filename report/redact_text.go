@@ -59,9 +59,9 @@ func (r *Redactor) Text(s string) string {
 // a long text once for each token.
 const window = 1 << 10
 
-// nearEnd is within what of a token may be cut off where what was looked at ends: a
-// byte of an address, a part of a name.
-const nearEnd = 64
+// nearEnd is within what the last byte of an address may be cut off where what was
+// looked at ends.
+const nearEnd = 3
 
 // find is the leftmost match of pattern in s[from:], with indices into s. A match
 // that goes near the end of what was looked at is looked for in twice as much.
