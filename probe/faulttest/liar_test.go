@@ -154,6 +154,10 @@ func (l *liar) between(client net.Conn) {
 			mu.Lock()
 			said = bodyOf(line)
 			mu.Unlock()
+			if l.lie.typ == peer.TypeEnd && said["sent"] != nil {
+				line = l.instead(line, said)
+				l.once.Do(func() { close(l.told) })
+			}
 			if _, err := server.Write(line); err != nil {
 				return
 			}
@@ -233,6 +237,30 @@ func TestLyingPeer(t *testing.T) {
 			p := newPlace(t)
 			o := p.finish(t, p.wired(t, wire, device, "probe", "-d", "bad"+device, "--rc", "--pingpong", "--timeout", "20s", "--peer", server.addr))
 			o.proved(t, "bad"+device, "pingpong.rc", wire)
+		})
+	}
+}
+
+// A server confirms nothing either of which its client does not show that it came
+// back.
+func TestLyingClient(t *testing.T) {
+	t.Parallel()
+	needLibrary(t)
+	for i, lie := range []lie{
+		{name: "no digest", typ: peer.TypeEnd, body: func(said, _ body) { delete(said, "digest") }},
+		{name: "another digest", typ: peer.TypeEnd, body: sets(body{"digest": "81985529216486895"})},
+		{name: "nothing came back", typ: peer.TypeEnd, body: sets(body{"received": 0})},
+	} {
+		t.Run(lie.name, func(t *testing.T) {
+			t.Parallel()
+			device := "c" + string(rune('a'+i))
+			server := serves(t, "ok", device)
+			l := &liar{lie: lie, server: server.addr, told: make(chan struct{})}
+			p := newPlace(t)
+			o := p.finish(t, p.wired(t, "ok", device, "probe", "-d", "bad"+device, "--rc", "--pingpong", "--peer", l.listens(t)))
+			o.proved(t, "bad"+device, "pingpong.rc", "ok")
+			<-l.told
+			server.end(t).proved(t, "good"+device, "pingpong.rc", "none")
 		})
 	}
 }
