@@ -21,7 +21,8 @@ import (
 // beside it (see nameless). A new file has mode 0644 as far as the umask lets it, so
 // that a collector may read it; an old one keeps its mode.
 type outFile struct {
-	path     string
+	asked    string // as the flag names it
+	path     string // without symbolic links
 	mode     fs.FileMode
 	replaces bool     // a file that is there: the mode is the new one's whatever the umask says
 	file     *os.File // not embedded: each of its own ways to write would bypass Write. May be nil until then
@@ -42,7 +43,7 @@ func openFile(flag, path string, mode fs.FileMode, keepMode bool) (*outFile, err
 	if err != nil {
 		return nil, cannotOpen(flag, asked, err)
 	}
-	old, err := os.Stat(path)
+	old, err := os.Stat(asked) // which knows what the kernel's own links lead to, as /dev/stdout does
 	switch {
 	case err == nil && !old.Mode().IsRegular():
 		return nil, &probe.UsageError{Text: fmt.Sprintf("%s %s: it is not a regular file", flag, asked)}
@@ -51,7 +52,7 @@ func openFile(flag, path string, mode fs.FileMode, keepMode bool) (*outFile, err
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, cannotOpen(flag, asked, err)
 	}
-	o := &outFile{path: path, mode: mode, replaces: old != nil}
+	o := &outFile{asked: asked, path: path, mode: mode, replaces: old != nil}
 	if o.file = nameless(filepath.Dir(path), mode); o.file != nil {
 		o.keepMode()
 		return o, nil
@@ -156,7 +157,7 @@ func (o *outFile) commit() error {
 		err = o.land()
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", o.path, bare(err))
+		return fmt.Errorf("write %s: %w", o.asked, bare(err))
 	}
 	return syncFolder(filepath.Dir(o.path))
 }
@@ -268,7 +269,7 @@ func (a *app) endOut(status int) int {
 		return probe.Worst(status, probe.ExitOwn)
 	}
 	if a.file.told && a.file.wrote {
-		fmt.Fprintln(a.err, "rdmaprobe: wrote", report.Clean(a.file.path))
+		fmt.Fprintln(a.err, "rdmaprobe: wrote", report.Clean(a.file.asked))
 	}
 	return status
 }

@@ -150,7 +150,7 @@ func TestLinkRefusedOrBroken(t *testing.T) {
 		detail string
 	}{
 		"refused":          {say(`{"type":"error","body":{"code":"refused","text":"not you"}}`), Precondition, "the other end says: not you"},
-		"a newer one":      {say(`{"type":"hello","body":{"version":"2.0","role":"session"}}`), Unreachable, "same release"},
+		"a newer one":      {say(`{"type":"hello","body":{"version":"3.0","role":"session"}}`), Unreachable, "same release"},
 		"another program":  {say("SSH-2.0-OpenSSH_9.2"), Unreachable, "no message"},
 		"closed":           {func(*peer.Conn) {}, Unreachable, "other end"},
 		"no ports":         {offers(), Precondition, "no port of this kind"},

@@ -178,7 +178,7 @@ func TestJUnitOfTheRun(t *testing.T) {
 		{probe.ExitFinding, "", "passed", ""},
 		{probe.ExitUsage, "--port 9: no such port", "error", "--port 9: no such port"},
 		{probe.ExitNothing, "no device nosuch", "failure", "no device nosuch"},
-		{probe.ExitNothing, "", "failure", "nothing to probe"},
+		{probe.ExitNothing, "", "failure", "nothing was probed"},
 		{probe.ExitContained, "", "error", "was contained"},
 		{probe.ExitOwn, "disk full", "error", "disk full"},
 		{probe.ExitInterrupted, "", "error", "interrupted"},

@@ -4,6 +4,7 @@ package faulttest
 
 import (
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -56,6 +57,7 @@ func TestLedgerOfAnotherVersion(t *testing.T) {
 	b, err := os.ReadFile(p.store())
 	must(t, err)
 	newer := strings.ReplaceAll(string(b), `{"v":1,`, `{"v":2,`)
+	newer = regexp.MustCompile(`,"sum":"[0-9a-f]{8}"}`).ReplaceAllString(newer, "}") // a line without one is whole
 	if newer == string(b) {
 		t.Fatal("the ledger's records do not begin with their version")
 	}
