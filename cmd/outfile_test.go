@@ -133,7 +133,7 @@ func TestHelpThatCannotBeWritten(t *testing.T) {
 		args []string
 		want int
 	}{
-		{nil, probe.ExitOwn}, {[]string{"--help"}, probe.ExitOwn}, {[]string{"help"}, probe.ExitOwn},
+		{[]string{}, probe.ExitOwn}, {[]string{"--help"}, probe.ExitOwn}, {[]string{"help"}, probe.ExitOwn},
 		{[]string{"help", "probe"}, probe.ExitOwn}, {[]string{"probe", "-h"}, probe.ExitOwn},
 		{[]string{"completion"}, probe.ExitOwn}, {[]string{"completion", "bash"}, probe.ExitOwn},
 		{[]string{"completion", "zzz"}, probe.ExitUsage},

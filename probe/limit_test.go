@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -113,14 +114,18 @@ var loudBounds = map[string]string{
 
 // A new bound is a row of limits, or says here what tells of it.
 func TestNoSilentBound(t *testing.T) {
-	files, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0) //nolint:staticcheck // names are enough
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d files, %v", len(files), err)
 	}
 	seen := map[string]bool{}
-	for file, f := range files["probe"].Files {
+	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			v, ok := n.(*ast.ValueSpec)

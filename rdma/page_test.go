@@ -230,7 +230,8 @@ var sentences = []sentence{
 		before := p.f.freed()
 		l, err := OpenDeviceList()
 		check(p.t, err)
-		return l.Close() == nil && l.Close() == nil && p.f.freed() == before+1 && len(l.Devices()) == 0
+		first, again := l.Close(), l.Close()
+		return first == nil && again == nil && p.f.freed() == before+1 && len(l.Devices()) == 0
 	}, ""},
 	{"DeviceList.Devices is a copy", func(p *page) bool {
 		l, err := OpenDeviceList()

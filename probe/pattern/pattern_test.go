@@ -63,7 +63,9 @@ func TestKeysApart(t *testing.T) {
 			t.Errorf("%d bytes: memory in which nothing arrived passes", size)
 		}
 	}
-	if NewSalt() == NewSalt() || NewSender(1, Asks).secret == NewSender(1, Asks).secret {
+	one, two := NewSalt(), NewSalt()
+	first, second := NewSender(1, Asks), NewSender(1, Asks)
+	if one == two || first.secret == second.secret {
 		t.Error("two runs are alike")
 	}
 }
