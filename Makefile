@@ -98,9 +98,10 @@ bench:
 fuzz:
 	sh fixtures/fuzz.sh $${FUZZTIME:-60s}
 
-# Every fault at every call, and hundreds of killed parents; ten minutes on two quiet processors.
+# Every fault at every call, hundreds of killed parents, every lie of a peer on every
+# wire, and the proof of messages with each of its parts taken out.
 faults:
-	go test ./probe/faulttest -count=1 -timeout 2h -faults=all -update -v -run 'TestMatrix|TestParent'
+	RDMAPROBE_MUST_RUN=1 go test ./probe/faulttest -count=1 -timeout 2h -faults=all -update -v -run 'TestMatrix|TestParent|TestLying|TestProof'
 
 clean:
 	rm -rf rdmaprobe dist
