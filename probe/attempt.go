@@ -44,9 +44,11 @@ func (r *run) try(ctx context.Context, q *request, leave bool, lock *guard.Lock)
 	}
 	spec.Renews = a.renews
 	a.result, err = guard.Run(ctx, spec, a.take)
-	a.tellMet()
 	r.learn(a.devices)
 	a.disown()
+	for _, note := range a.tellMet() {
+		r.note(note)
+	}
 	if a.result.Stopped {
 		r.note(fmt.Sprintf("the child for %s (pid %d) was found stopped (SIGSTOP) when it had to end, and was continued", taskOf(q), a.result.PID))
 	}

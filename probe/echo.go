@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"rdmaprobe/probe/pattern"
 	"rdmaprobe/probe/peer"
 	"rdmaprobe/rdma"
 )
@@ -108,7 +110,22 @@ func (s *session) echoRound(c *connection, id string, round peer.Round) bool {
 		c.remote.fail(err.Error())
 		return false
 	}
-	return c.remote.send(peer.TypeResults, e.tally.results()) == nil
+	return c.remote.send(peer.TypeResults, e.results()) == nil
+}
+
+// results are what the client is told: what arrived here, and whether the answers that
+// it has are those that were sent. A short one it cannot judge by itself.
+func (e *echo) results() peer.Results {
+	got := e.tally.results()
+	if got.Mismatch == "" && e.end.Received == e.round.Count && e.end.Digest != uint64(e.sent()) {
+		got.Mismatch = "the answers that came back are not those that were sent there"
+	}
+	return got
+}
+
+// sent is the digest of the answers to all messages.
+func (e *echo) sent() pattern.Digest {
+	return e.c.near.out.Digest(e.round.Size, e.round.First, e.round.Count)
 }
 
 func (s *session) echoParams(c *connection, round peer.Round) map[string]any {
@@ -317,7 +334,7 @@ func (e *echo) tell(r *row, err error) {
 	missing := ""
 	if e.verified == e.round.Count {
 		back := peer.Results{Received: e.end.Received, Verified: e.end.Received, Digest: e.end.Digest}
-		missing = unproven(&back, e.round.Count, e.c.near.out.Digest(e.round.Size, e.round.First, e.round.Count))
+		missing = unproven(&back, e.round.Count, e.sent())
 	}
 	var gone *peerError
 	switch {
@@ -381,9 +398,7 @@ func (s *session) watchTarget(c *connection, id string) {
 	got := tally{received: 1}
 	if at := s.awaitTarget(c, w); at < 0 {
 		got.right(c.near.slotBytes(slotTarget)[:w.Size], w.Seq)
-		r.set("delivered", true)
-		r.o.Level, r.o.Value = rdma.CapabilityConfirmed, w.Size
-		r.send()
+		r.tellTarget(w.Size)
 	} else {
 		what, changed := r.astray(c.near.slotBytes(slotTarget)[:w.Size], at, "the client's write completed, and ")
 		if got.mismatch = what; !changed {
@@ -395,13 +410,27 @@ func (s *session) watchTarget(c *connection, id string) {
 	}
 }
 
+// tellTarget finishes the row of a write in whose bytes nothing is wrong. Of a short
+// one only the client knows all bytes: its row has the answer.
+func (r *row) tellTarget(size int) {
+	if pattern.Blind(size) {
+		r.unknown(Unproven, fmt.Sprintf("of %d bytes only the client knows whether they are those that it wrote", size))
+		return
+	}
+	r.set("delivered", true)
+	r.o.Level, r.o.Value = rdma.CapabilityConfirmed, size
+	r.send()
+}
+
 // awaitTarget looks until the bytes are there: over UC they may come after the
-// completion.
+// completion. Zeros are what the target had before.
 func (s *session) awaitTarget(c *connection, w peer.Written) int {
 	deadline := time.Now().Add(time.Duration(s.req.Data.LossNS))
 	for {
-		at := c.near.in.Mismatch(c.near.slotBytes(slotTarget)[:w.Size], w.Seq)
-		if at < 0 || time.Now().After(deadline) || s.child.Context().Err() != nil {
+		b := c.near.slotBytes(slotTarget)[:w.Size]
+		at := c.near.in.Mismatch(b, w.Seq)
+		came := at < 0 && slices.ContainsFunc(b, func(v byte) bool { return v != 0 })
+		if came || time.Now().After(deadline) || s.child.Context().Err() != nil {
 			return at
 		}
 		time.Sleep(time.Millisecond)

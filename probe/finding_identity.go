@@ -51,7 +51,7 @@ func leftProcesses(v *findingView) []findingHit {
 		if len(alive) > 0 {
 			texts = append(texts, "the library left processes behind, which could not be ended: "+strings.Join(alive, ", "))
 		}
-		if o.Child.Held {
+		if o.Child.Held && len(alive) == 0 {
 			texts = append(texts, "something that the library started holds the output of its child, and is not known by number")
 		}
 		return strings.Join(texts, "; "), true

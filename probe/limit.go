@@ -34,7 +34,7 @@ const (
 var limits = []limit{
 	{limitDevices, rdma.MaxDevices, "devices of the library's list", "probe on a machine, or in a container, whose library lists fewer"},
 	{limitGIDSlots, maxGIDs, "slots of the GID table", "name the entry to use with `--gid-index`: what no slot that was read has may be in another"},
-	{limitGIDs, maxKept, "GIDs", "none needed to use the port: the counts are of all that were read, and the document shows the first; name an entry with `--gid-index`"},
+	{limitGIDs, maxKept, "GIDs", "name the entry to use with `--gid-index`: the counts are of all that were read, and the document shows the first"},
 	{limitRows, maxRows, "rows of one child", "name the devices that matter with `-d`, some at a time"},
 	{limitMessage, guard.MaxMessage, "bytes of what one child had to say at once", "name the devices that matter with `-d`, and report it with `rdmaprobe report --redact`"},
 }
@@ -77,19 +77,25 @@ func (a *attempt) meets(name string) {
 	}
 }
 
-// tellMet puts what the parent met into the child's last row, so that it is told
-// wherever that row is.
-func (a *attempt) tellMet() {
-	if len(a.met) == 0 || len(a.rows) == 0 {
-		return
+// tellMet puts the limits that the parent met into the child's last rows, one into
+// each, so that they are told wherever these rows are. It returns notes of those for
+// which there is no row.
+func (a *attempt) tellMet() (notes []string) {
+	i := len(a.rows) - 1
+	for _, name := range a.met {
+		for i >= 0 && dataText(a.rows[i].Data, dataLimit) != "" {
+			i--
+		}
+		if i < 0 {
+			notes = append(notes, "not complete: "+limitOf(name).text(0))
+			continue
+		}
+		if a.rows[i].Data == nil {
+			a.rows[i].Data = map[string]any{}
+		}
+		a.rows[i].Data[dataLimit] = name
 	}
-	o := &a.rows[len(a.rows)-1]
-	if o.Data == nil {
-		o.Data = map[string]any{}
-	}
-	if dataText(o.Data, dataLimit) == "" {
-		o.Data[dataLimit] = a.met[0]
-	}
+	return notes
 }
 
 // limitNote is the note of a row that tells of a limit, "" for any other.

@@ -78,6 +78,14 @@ func TestAttemptMeetsLimits(t *testing.T) {
 			t.Errorf("%s: the last row tells of %q, want %q", name, got, tt.want)
 		}
 	}
+	silent := &attempt{met: []string{limitMessage, limitRows}}
+	if notes := silent.tellMet(); len(notes) != 2 {
+		t.Errorf("a child without rows met two limits: notes %q", notes)
+	}
+	two := &attempt{met: []string{limitMessage, limitRows}, rows: make([]Observation, 2)}
+	if notes := two.tellMet(); len(notes) != 0 || dataText(two.rows[0].Data, dataLimit) == "" || dataText(two.rows[1].Data, dataLimit) == "" {
+		t.Errorf("two limits met with two rows: %+v, notes %q", two.rows, notes)
+	}
 	a := &attempt{}
 	for i := range rdma.MaxDevices {
 		a.take(message(msgListed, listedDevice{Name: strings.Repeat("\x01", 50) + fmt.Sprint(i)}))

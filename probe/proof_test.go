@@ -59,3 +59,27 @@ func TestSpeak(t *testing.T) {
 		}
 	}
 }
+
+// A message of up to 16 bytes has nothing that its receiver could compare its challenge
+// with: only who sent the answers can say whether they arrived as they were.
+func TestShortAnswersAreJudgedByTheirSender(t *testing.T) {
+	near := &wireEnd{info: endpoint{Salt: 5}}
+	near.speak(pattern.Answers, 6)
+	for _, size := range []int{1, 2, 16} {
+		if !pattern.Blind(size) {
+			t.Errorf("a receiver is said to see a wrong challenge in %d bytes", size)
+		}
+		e := &echo{c: &connection{near: near}, round: peer.Round{Size: size, Count: 4, First: 1}}
+		e.end = peer.End{Sent: 4, Received: 4, Digest: uint64(e.sent())}
+		if got := e.results(); got.Mismatch != "" {
+			t.Errorf("%d bytes, right answers: %s", size, got.Mismatch)
+		}
+		e.end.Digest ^= 1
+		if got := e.results(); got.Mismatch == "" {
+			t.Errorf("%d bytes: the client is not told that its answers are wrong", size)
+		}
+	}
+	if pattern.Blind(17) {
+		t.Error("17 bytes have one that follows from the challenge")
+	}
+}

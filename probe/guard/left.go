@@ -23,3 +23,12 @@ func addLeft(all []LeftProcess, p LeftProcess) []LeftProcess {
 	}
 	return append(all, p)
 }
+
+// lookAgain says of each what has become of it: a signal that was sent ends nobody who
+// waits in the kernel, and who could not be sent one may have ended by itself.
+func lookAgain(all []LeftProcess) []LeftProcess {
+	for i := range all {
+		all[i].Ended = !ProcessAlive(all[i].PID)
+	}
+	return all
+}

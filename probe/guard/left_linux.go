@@ -35,18 +35,19 @@ func endChildren() (left []LeftProcess) {
 		for reaped := -1; reaped != 0; {
 			var err error
 			if reaped, err = unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil); err != nil && !errors.Is(err, unix.EINTR) {
-				return left // there is none any more
+				return lookAgain(left) // there is none any more
 			}
 		}
 		late := time.Now().After(end)
 		for _, p := range processes() {
 			is := func(pid int) bool { return parentOf(pid) == self }
 			if is(p) && ProcessAlive(p) {
-				left = addLeft(left, LeftProcess{PID: p, Name: nameOf(p), Ended: endOne(p, is) && !late})
+				left = addLeft(left, LeftProcess{PID: p, Name: nameOf(p)})
+				endOne(p, is)
 			}
 		}
 		if late {
-			return left
+			return lookAgain(left)
 		}
 	}
 }
@@ -63,24 +64,27 @@ func endMarked(mark string) (left []LeftProcess) {
 		for _, p := range processes() {
 			if ProcessAlive(p) && is(p) {
 				found = true
-				left = addLeft(left, LeftProcess{PID: p, Name: nameOf(p), Ended: endOne(p, is)})
+				left = addLeft(left, LeftProcess{PID: p, Name: nameOf(p)})
+				endOne(p, is)
 			}
 		}
 		if !found || time.Now().After(end) {
-			return left
+			return lookAgain(left)
 		}
 	}
 }
 
 // endOne kills a process if it still is the one that is meant once it is held: its
 // number may have been given to another one.
-func endOne(pid int, is func(int) bool) bool {
+func endOne(pid int, is func(int) bool) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return false // it has ended, or this kernel is older than 5.3: then nothing is killed by a mere number
+		return // it has ended, or this kernel is older than 5.3: then nothing is killed by a mere number
 	}
 	defer unix.Close(fd)
-	return is(pid) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+	if is(pid) {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // whether it has ended is looked at
+	}
 }
 
 // processes are the numbers of all that there are.

@@ -159,6 +159,7 @@ func (r *run) exit() {
 		for _, p := range endMarked(r.p.mark) {
 			r.res.Left = addLeft(r.res.Left, p)
 		}
+		r.res.Left = lookAgain(r.res.Left)
 	}
 	r.next(onDrain, time.Now().Add(drainGrace))
 }

@@ -62,6 +62,13 @@ func parts(size int) (number, challenge int) {
 	return min(NumberSize, size-challenge), challenge
 }
 
+// Blind reports whether a receiver cannot see a wrong challenge in a message of a size,
+// since nothing follows that was made from it: its digest shows it to the sender.
+func Blind(size int) bool {
+	n, c := parts(size)
+	return n+c == size
+}
+
 // low are the first n bytes of v.
 func low(v uint64, n int) uint64 { return v & (1<<(8*n) - 1) }
 

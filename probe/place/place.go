@@ -137,8 +137,9 @@ func Folder(path string) error {
 // Open opens a regular file for reading. Anything else is ErrNotRegular, and found
 // out before it is opened: opening a pipe may wait for ever, and opening a device may
 // do something. It is looked at again once it is open, for the name may have been
-// given to something else meanwhile. What can be waited for, as the kernel's files
-// /proc/kmsg and trace_pipe, is no regular file, whatever it says.
+// given to something else meanwhile. What can be waited for and has no size, as the
+// kernel's files /proc/kmsg and trace_pipe, is no regular file, whatever it says. A
+// file of FUSE can be waited for too, and has a size.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -152,7 +153,7 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	info, err = f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || f.SetReadDeadline(time.Time{}) == nil) {
+	if err == nil && (!info.Mode().IsRegular() || info.Size() == 0 && f.SetReadDeadline(time.Time{}) == nil) {
 		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
 	if err != nil {
