@@ -37,7 +37,7 @@ var reasonTexts = map[Reason]string{
 	Invalid:         "the provider refused the arguments, or gave an impossible answer",
 	Unreachable:     "the peer or the side channel to it does not answer",
 	NoCompletion:    "work was posted and nothing came back",
-	PayloadMismatch: "bytes arrived, and they are wrong",
+	PayloadMismatch: "the receiver does not have the bytes that were sent",
 	Unproven:        "the end that received did not show that it has what was sent",
 	SymbolMissing:   "the library has no such function: what needs it is unknown, which says nothing about the machine; look for a newer library, or at what other probes show",
 	LibraryMissing:  "there is no verbs library",

@@ -63,7 +63,7 @@ const (
 	Invalid         Reason = "invalid"          // the provider refused the arguments, or gave an impossible answer
 	Unreachable     Reason = "unreachable"      // the peer or its side channel does not answer
 	NoCompletion    Reason = "no_completion"    // work was posted and nothing came back
-	PayloadMismatch Reason = "payload_mismatch" // bytes arrived and are wrong
+	PayloadMismatch Reason = "payload_mismatch" // the receiver does not have the bytes that were sent
 	Unproven        Reason = "unproven"         // the end that received did not show that it did
 	SymbolMissing   Reason = "symbol_missing"   // the library has no such function
 	LibraryMissing  Reason = "library_missing"  // no library

@@ -64,7 +64,7 @@ var shortText = map[string]string{
 	"intr": "ended before it had an answer", "guard": "the guard refused",
 	"full": "a pool is used up", "perm": "this user may not",
 	"inval": "arguments refused, or an impossible answer", "peer": "the peer does not answer",
-	"noack": "work was posted, nothing came back", "bytes": "bytes arrived and are wrong",
+	"noack": "work was posted, nothing came back", "bytes": "the receiver does not have what was sent",
 	"symbol": "the library lacks the function", "lib": "no library",
 	"error": "the provider failed",
 }

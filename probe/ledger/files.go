@@ -140,8 +140,12 @@ func ensure(path string, in *invoker) (created bool, err error) {
 }
 
 // ours tells whether the ledger at path, its lock and the folder of its runs lie
-// where no other user has put a link or a file of theirs.
+// where no other user has put a link or a file of theirs. What is there under the
+// ledger's name has to be a file: beside a device nothing is made either.
 func ours(path string) error {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		return notWritable("open", path, errNotRegular)
+	}
 	for _, name := range []string{path, path + ".lock", runsFolder(path)} {
 		_, err := place.Writable(name)
 		if err == nil {
