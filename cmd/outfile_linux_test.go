@@ -149,3 +149,21 @@ func TestOutFileWhosePathChanges(t *testing.T) {
 		t.Error("it was written")
 	}
 }
+
+// A full device is told on stderr, in whatever format.
+func TestFullDevice(t *testing.T) {
+	for _, format := range []string{"json", "table"} {
+		out, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errs bytes.Buffer
+		cmd := exec.Command(programLink(t), "version", "-o", format)
+		cmd.Stdout, cmd.Stderr = out, &errs
+		err = cmd.Run()
+		out.Close()
+		if cmd.ProcessState.ExitCode() != probe.ExitOwn || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("-o %s: %v, %q", format, err, &errs)
+		}
+	}
+}

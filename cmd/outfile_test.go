@@ -6,11 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"rdmaprobe/probe"
@@ -167,27 +165,6 @@ func TestFullOutputIsTold(t *testing.T) {
 			if got != probe.ExitOwn && got != probe.ExitUsage || errs.Len() == 0 {
 				t.Errorf("%v: status %d, and stderr says %q", args, got, &errs)
 			}
-		}
-	}
-}
-
-// The same where the system says it.
-func TestFullDevice(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("NOT CHECKED: /dev/full is Linux's")
-	}
-	for _, format := range []string{"json", "table"} {
-		out, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var errs bytes.Buffer
-		cmd := exec.Command(programLink(t), "version", "-o", format)
-		cmd.Stdout, cmd.Stderr = out, &errs
-		err = cmd.Run()
-		out.Close()
-		if cmd.ProcessState.ExitCode() != probe.ExitOwn || !strings.Contains(errs.String(), "no space left") {
-			t.Errorf("-o %s: %v, %q", format, err, &errs)
 		}
 	}
 }
