@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,14 +18,17 @@ func TestFlippedBits(t *testing.T) {
 		hit := bytes.Count(whole[:at], []byte{'\n'}) // a newline belongs to the record before it
 		want := slices.Delete(slices.Clone(records), hit, hit+1)
 		for bit := range 8 {
+			if hit > 0 && bit != at%8 {
+				continue // every bit of one record, and one of each byte of the others
+			}
 			b := bytes.Clone(whole)
 			b[at] ^= 1 << bit
 			got, st := scanBytes(t, b)
 			if st.Skipped == 0 {
 				t.Fatalf("bit %d of byte %d, %q: not told: %+v", bit, at, b[max(0, at-20):min(len(b), at+20)], st)
 			}
-			if d := cmp.Diff(want, got); d != "" {
-				t.Fatalf("bit %d of byte %d: %s", bit, at, d)
+			if !reflect.DeepEqual(want, got) {
+				t.Fatalf("bit %d of byte %d: %s", bit, at, cmp.Diff(want, got))
 			}
 		}
 	}
