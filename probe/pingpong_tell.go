@@ -97,7 +97,7 @@ func (p *pingpong) summary() map[string]any {
 	if p.stock() && p.verified > 0 {
 		d["validated"] = "the round trip, here: every byte of what came back. Not the other end: the tool says nothing of what it received, and a wire that gives messages back to their sender looks the same"
 	}
-	if r := p.results; r != nil && p.c.sim == nil {
+	if r := p.results; r != nil && p.c.remote != nil {
 		d["peer_received"], d["peer_verified"] = r.Received, r.Verified // warm-up included
 	}
 	if p.verified == 0 {
