@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +61,7 @@ func endMarked(mark string) (left []LeftProcess) {
 		return err == nil && bytes.Contains(append([]byte{0}, b...), []byte("\x00"+markVariable+"="+mark+"\x00"))
 	}
 	for end := time.Now().Add(endLimit); ; time.Sleep(2 * time.Millisecond) {
-		found := false
+		found := slices.ContainsFunc(left, func(p LeftProcess) bool { return ProcessAlive(p.PID) }) // it may be dying
 		for _, p := range processes() {
 			if ProcessAlive(p) && is(p) {
 				found = true
