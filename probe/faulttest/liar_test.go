@@ -257,7 +257,7 @@ func TestLyingClient(t *testing.T) {
 			server := serves(t, "ok", device)
 			l := &liar{lie: lie, server: server.addr, told: make(chan struct{})}
 			p := newPlace(t)
-			o := p.finish(t, p.wired(t, "ok", device, "probe", "-d", "bad"+device, "--rc", "--pingpong", "--peer", l.listens(t)))
+			o := p.finish(t, p.wired(t, "ok", device, "probe", "-d", "bad"+device, "--rc", "--pingpong", "--timeout", "1m", "--peer", l.listens(t)))
 			o.proved(t, "bad"+device, "pingpong.rc", "ok")
 			<-l.told
 			server.end(t).proved(t, "good"+device, "pingpong.rc", "none")
